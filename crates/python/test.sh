@@ -31,7 +31,7 @@ case $subject in
         "$place/tested/bin/python" -m pip install --quiet "$wheel" numpy pytest
         # The profiler says on standard error when it begins and ends.
         alone tested PYTHONPATH="$4:$place/tests/torch" KINETO_LOG_LEVEL=9 \
-            python -m pytest --quiet --no-header -p no:doctest tests/torch
+            python -m pytest --quiet --no-header tests/torch
         cp "$here/../../examples/python/train.py" "$place"
         alone tested PYTHONPATH="$4" KINETO_LOG_LEVEL=9 python -W ignore train.py 2> "$place/errors" ||
             { cat "$place/errors"; exit 1; }

@@ -101,8 +101,10 @@ def rank_main(rank: int, folder: str) -> None:
     with bp.profile_torch(profiled.pipeline, skip=1) as profile:
         profiled.train()
 
-    # All ranks have the same model and find the same schedule: without a time limit, the answer is always the same.
-    solution = bp.optimize(profile.model, memory="100%")
+    # All ranks need the same schedule: one finds it, and the others get it.
+    found = [bp.optimize(profile.model, memory="100%") if rank == 0 else None]
+    dist.broadcast_object_list(found)
+    (solution,) = found
     usual = bp.verify(bp.Schedule.named("1f1b", solution.model), solution.model)
     before, after = Rank(rank, usual.schedule), Rank(rank, solution.schedule)
     seconds = before.train(), after.train()
@@ -115,7 +117,7 @@ def rank_main(rank: int, folder: str) -> None:
             print(f"{name:6} {predicted}; measured {1000 * measured:.1f} ms")
         print(f"the weights differ by {max(errors):.1e} from those of training on one device")
     dist.destroy_process_group()
-    if max(errors) > 1e-9:
+    if not all(error <= 1e-9 for error in errors):
         sys.exit("they differ")
 
 

@@ -118,8 +118,8 @@ pub fn best_block(
             wrong(format!("engine must be one of {}, but is '{name}'", known.join(", ")), None)
         })?,
     };
-    let limit = search::limit(time_limit)?;
-    let outcome = search::run(py, limit, None, |stop, _| solve(&model, engine, request, stop))?;
+    let limit = search::limit(py, time_limit)?;
+    let outcome = search::run(py, limit, None, |stop, _| solve(&model, engine, request, stop))?.found;
     let outcome = outcome.map_err(|error| refused(py, &error))?;
     let made = |best: CheckedBlock| Py::new(py, NativeBlock { block: best.block, model: model.clone() });
     let value = |best: &CheckedBlock| match objective {
@@ -182,14 +182,14 @@ pub fn block_frontier(
     watch: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(Vec<Point>, bool)> {
     let model = model.model.without_weights();
-    let limit = search::limit(time_limit)?;
+    let limit = search::limit(py, time_limit)?;
     let found = search::run(py, limit, watch, |stop, report| {
         frontier::frontier(&model, Passes::SPLIT, stop, &mut |units: Units, interval| {
             let step = format!("{} units of memory: {interval} ticks", units.0);
             report(Report { step, best: None, bound: None });
         })
     })?;
-    let found = found.map_err(|error| match error {
+    let found = found.found.map_err(|error| match error {
         FrontierError::Passes | FrontierError::Memory(_) => raise(py, Class::Value, &error.to_string(), None),
         error => raise(py, Class::NoAnswer, &error.to_string(), None),
     })?;

@@ -36,6 +36,11 @@ pub fn raise(py: Python<'_>, class: Class, message: &str, help: Option<String>) 
     from_python(py, class.name(), (message, help))
 }
 
+/// An exception about an argument.
+pub fn in_argument(py: Python<'_>, field: &str, message: &str) -> PyErr {
+    from_python(py, Class::Value.name(), (message, None::<&str>, field))
+}
+
 /// An exception about a file: its name, the text, and the fault in it.
 pub fn in_file(py: Python<'_>, name: Option<&str>, text: &str, fault: Fault, field: Option<String>) -> PyErr {
     let (line, column) = fault.place(text);

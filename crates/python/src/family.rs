@@ -81,7 +81,7 @@ impl NativeFamily {
         watch: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
         const FOR_EACH: Duration = Duration::from_secs(60);
-        let limit = search::limit(time_limit)?;
+        let limit = search::limit(py, time_limit)?;
         let decided = search::run(py, limit, watch, |stop, report| {
             verdict(&self.family, stop, limit.unwrap_or(FOR_EACH), |watched| {
                 let step = match watched {
@@ -91,7 +91,7 @@ impl NativeFamily {
                 report(Report { step, best: None, bound: None });
             })
         })?;
-        let verdict = decided.map_err(|error| match error {
+        let verdict = decided.found.map_err(|error| match error {
             ProveError::Unconfirmed { .. } | ProveError::NoControl { .. } | ProveError::Witness { .. } => {
                 raise(py, Class::Defect, &error.to_string(), None)
             }

@@ -93,6 +93,9 @@ pub struct NativePlan {
     /// How many results were taken from a store, and how many were computed.
     #[pyo3(get)]
     from_store: Option<(usize, usize)>,
+    /// Whether Ctrl-C ended the search.
+    #[pyo3(get)]
+    is_interrupted: bool,
 }
 
 #[pymethods]
@@ -177,14 +180,14 @@ pub fn plan_job(
     shard: Option<(u32, u32)>,
     watch: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<NativePlan> {
-    let options = settings.options()?;
+    let options = settings.options(py)?;
     let wrong = |error: &dyn std::fmt::Display| raise(py, Class::Value, &error.to_string(), None);
     let shard = shard.map(|(index, count)| format!("{index}/{count}").parse::<Shard>());
     let shard = shard.transpose().map_err(|error| wrong(&error))?;
     let store = store.map(|path| py.detach(|| Store::open(&path)));
     let store = store.transpose().map_err(|error| wrong(&error))?;
     let results = store.as_ref().map_or_else(Results::default, Results::kept_in);
-    let found = search::run(py, settings.limit()?, watch, |stop, report| {
+    let found = search::run(py, settings.limit(py)?, watch, |stop, report| {
         let options = Options { stop: stop.clone(), ..options };
         plan::plan_shard(&job.job, &options, shard, &results, &mut |state| {
             report(Report {
@@ -198,14 +201,15 @@ pub fn plan_job(
     if let Some(failure) = tally.failure {
         return Err(wrong(&failure));
     }
-    let plan = found.map_err(|error| match error {
+    let plan = found.found.map_err(|error| match error {
         PlanError::Search(error) => refused(py, &error, &job.job.memory_unit),
         PlanError::NoCut(_) => raise(py, Class::Infeasible, &error.to_string(), None),
         PlanError::NoneFound => raise(py, Class::NoAnswer, &error.to_string(), None),
         other => wrong(&other),
     })?;
     let from_store = store.is_some().then_some((tally.taken, tally.computed));
-    Ok(NativePlan { job: job.job.clone(), text: job.text.clone(), plan, from_store })
+    let is_interrupted = found.is_interrupted;
+    Ok(NativePlan { job: job.job.clone(), text: job.text.clone(), plan, from_store, is_interrupted })
 }
 
 /// Takes the results of another store into one, which is made where there is none: how many the other has, and how many were new.

@@ -23,7 +23,12 @@ pub fn fit_recordings(
 ) -> PyResult<(NativeModel, Vec<String>)> {
     let schedule = schedule.map(|schedule| schedule.schedule.clone());
     let fitted = py.detach(|| {
-        let parsed = recordings.iter().map(|text| parse(text).map_err(|error| error.to_string()));
+        // Whatever ranks they have among all processes, here they are those of the pipeline.
+        let parsed = (0..).zip(&recordings).map(|(rank, text)| {
+            let mut recording = parse(text).map_err(|error| error.to_string())?;
+            recording.rank = Some(rank);
+            Ok::<_, String>(recording)
+        });
         let recordings = parsed.collect::<Result<_, _>>()?;
         let (mut trace, _) =
             gather(recordings, schedule, &OffsetChoice::default()).map_err(|error| error.to_string())?;

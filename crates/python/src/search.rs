@@ -8,6 +8,8 @@ use bubbleproof::stop::{Interrupt, Stop};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
+use crate::error::in_argument;
+
 /// How often Python looks for signals.
 const GLANCE: Duration = Duration::from_millis(50);
 
@@ -17,6 +19,15 @@ pub struct Report {
     pub step: String,
     pub best: Option<i64>,
     pub bound: Option<i64>,
+}
+
+/// What a search ended with.
+#[derive(Debug)]
+pub struct Ended<R> {
+    /// What it found.
+    pub found: R,
+    /// Whether Ctrl-C ended it.
+    pub is_interrupted: bool,
 }
 
 /// Searches within a time limit, without the lock of the interpreter. Python calls `watch` with every report.
@@ -31,7 +42,7 @@ pub fn run<R: Send>(
     limit: Option<Duration>,
     watch: Option<&Bound<'_, PyAny>>,
     search: impl FnOnce(&Stop, &mut dyn FnMut(Report)) -> R + Send,
-) -> PyResult<R> {
+) -> PyResult<Ended<R>> {
     let interrupt = Interrupt::default();
     let stop = Stop::on(interrupt.clone());
     let stop = limit.map_or_else(|| stop.clone(), |limit| stop.within(limit));
@@ -70,7 +81,7 @@ pub fn run<R: Send>(
         let found = py.detach(|| searching.join());
         // What panics there has to panic here: pyo3 raises it.
         let found = found.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        failure.map_or(Ok(found), Err)
+        failure.map_or(Ok(Ended { found, is_interrupted: asked }), Err)
     })
 }
 
@@ -78,13 +89,12 @@ pub fn run<R: Send>(
 ///
 /// # Errors
 /// When it is no positive number.
-pub fn limit(seconds: Option<f64>) -> PyResult<Option<Duration>> {
+pub fn limit(py: Python<'_>, seconds: Option<f64>) -> PyResult<Option<Duration>> {
     let limit = |seconds: f64| {
         let found = Some(seconds).filter(|&seconds| seconds > 0.0);
         found.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).ok_or_else(|| {
-            pyo3::exceptions::PyValueError::new_err(format!(
-                "time_limit must be a positive number of seconds, but is {seconds}"
-            ))
+            let message = format!("time_limit must be a positive number of seconds, but is {seconds}");
+            in_argument(py, "time_limit", &message)
         })
     };
     seconds.map(limit).transpose()

@@ -9,7 +9,7 @@ use bubbleproof::model::Model;
 use bubbleproof::optimize::{self, OptimizeError, Options, Solution};
 use pyo3::prelude::*;
 
-use crate::error::{Class, raise};
+use crate::error::{Class, in_argument, raise};
 use crate::model::NativeModel;
 use crate::replayed::{NativeReplayed, ratio};
 use crate::schedule::NativeSchedule;
@@ -101,14 +101,13 @@ pub struct Settings {
 
 impl Settings {
     /// The options of the library, but for when to stop.
-    pub fn options(&self) -> PyResult<Options> {
+    pub fn options(&self, py: Python<'_>) -> PyResult<Options> {
         let objective = match self.objective.as_str() {
             "makespan" => Objective::Makespan,
             "span" => Objective::DeviceSpan,
             other => {
-                return Err(pyo3::exceptions::PyValueError::new_err(format!(
-                    "objective must be 'makespan' or 'span', but is '{other}'"
-                )));
+                let message = format!("objective must be 'makespan' or 'span', but is '{other}'");
+                return Err(in_argument(py, "objective", &message));
             }
         };
         let processors = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
@@ -122,8 +121,8 @@ impl Settings {
     }
 
     /// The time limit: the one given, or as long as the command takes at the most.
-    pub fn limit(&self) -> PyResult<Option<std::time::Duration>> {
-        search::limit(Some(self.time_limit.unwrap_or(60.0)))
+    pub fn limit(&self, py: Python<'_>) -> PyResult<Option<std::time::Duration>> {
+        search::limit(py, Some(self.time_limit.unwrap_or(60.0)))
     }
 }
 
@@ -151,9 +150,9 @@ pub fn optimize_model(
     watch: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<NativeSolution> {
     let known = known.iter().map(|schedule| schedule.schedule.clone()).collect();
-    let options = Options { known, ..settings.options()? };
+    let options = Options { known, ..settings.options(py)? };
     let model = model.model.clone();
-    let found = search::run(py, settings.limit()?, watch, |stop, report| {
+    let found = search::run(py, settings.limit(py)?, watch, |stop, report| {
         let options = Options { stop: stop.clone(), ..options };
         optimize::optimize(&model, &options, &mut |state| {
             report(Report {
@@ -164,6 +163,6 @@ pub fn optimize_model(
         })
     })?;
     let unit = &model.memory().unit;
-    let solution = found.map_err(|error| refused(py, &error, unit))?;
+    let solution = found.found.map_err(|error| refused(py, &error, unit))?;
     Ok(NativeSolution { model, solution })
 }

@@ -88,7 +88,7 @@ def test_plans_are_the_same_wherever_they_are_made(
 def test_a_job_that_has_no_plan_stops_no_other(alone: list[str]) -> None:
     answers = bp.sweep([job(7), job(8, memory=3), job(8)], executor="threads")
     assert texts([answers[0], answers[2]]) == alone[:2]
-    assert isinstance(answers[1], bp.InfeasibleError) or answers[1].best is None
+    assert isinstance(answers[1], bp.InfeasibleError) and "no cut of 9 layers fits" in str(answers[1])
 
 
 def test_an_empty_sweep_has_no_plans() -> None:
@@ -164,6 +164,37 @@ def test_a_sweep_that_was_killed_goes_on_where_it_was(tmp_path: Path, alone: lis
     answers = bp.sweep(jobs(), executor="threads", store=tmp_path / "results.sqlite", progress=seen.append)
     assert texts(answers) == alone
     assert 1 <= seen[-1].resumed < 4
+    seen.clear()
+    bp.sweep(jobs(), executor="threads", store=tmp_path / "results.sqlite", progress=seen.append)
+    assert seen == [], "the line after the torn one counts"
+
+
+def test_a_journal_whose_store_is_gone_says_nothing(tmp_path: Path, alone: list[str]) -> None:
+    store = tmp_path / "results.sqlite"
+    bp.sweep(jobs(2), executor="threads", store=store)
+    store.unlink()
+    seen: list[bp.SweepProgress] = []
+    assert texts(bp.sweep(jobs(2), executor="threads", store=store, progress=seen.append)) == alone[:2]
+    assert [progress.resumed for progress in seen] == [0, 0]
+
+
+@pytest.mark.parametrize("executor", ["threads", "processes"])
+def test_equal_jobs_are_planned_once(executor: str, alone: list[str]) -> None:
+    seen: list[bp.SweepProgress] = []
+    assert texts(bp.sweep([job(7)] * 3, executor=executor, progress=seen.append)) == alone[:1] * 3
+    assert [(progress.finished, progress.pieces) for progress in seen] == [(1, 1)]
+
+
+def test_a_script_without_its_guard_is_told_what_it_lacks(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys\nimport bubbleproof as bp\n"
+        f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        "from test_sweep import jobs\nbp.sweep(jobs(2), executor='processes')\n"
+    )
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 1
+    assert "lost their processes 4 times in a row" in ended.stderr and "guard" in ended.stderr
 
 
 def test_sweeps_run_in_threads_at_the_same_time(alone: list[str]) -> None:

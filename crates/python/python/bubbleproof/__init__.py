@@ -77,17 +77,3 @@ __all__ = [
     "sweep",
     "verify",
 ]
-
-# The file that an exception is defined in is no part of what it is called.
-for _each in (
-    BubbleproofError,
-    CertificateError,
-    DefectError,
-    FileError,
-    InfeasibleError,
-    InputError,
-    InvalidScheduleError,
-    NoAnswerError,
-    UnsupportedTorchError,
-):
-    _each.__module__ = __name__

@@ -7,16 +7,16 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from . import _files, _native
-from ._errors import FileError, InfeasibleError, InputError, NoAnswerError
+from ._errors import InfeasibleError, InputError, NoAnswerError
 from ._model import Model
-from ._plain import toml
+from ._pickles import FORM, check
 from ._progress import watching
 from ._schedule import Schedule
 from ._solver import look_beside_python
+from ._toml_file import TomlFile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, TypeAlias
+    from typing import TypeAlias
 
     from ._files import StrPath
     from ._model import Limit
@@ -228,7 +228,7 @@ class Theorem:
         return self.status == "proved"
 
 
-class Family:
+class Family(TomlFile):
     """A block for every number of devices: offsets as formulas in the number of devices d and the device i.
 
     Example:
@@ -253,19 +253,6 @@ class Family:
     def from_toml(cls, text: str, *, file: str | None = None) -> Family:
         """The family of the text of a family file. ``file`` names it in errors."""
         return cls._of(_native.NativeFamily.parse(text, file))
-
-    @classmethod
-    def load(cls, path: StrPath) -> Family:
-        """The family of a family file (TOML)."""
-        return cls.from_toml(_files.read(path), file=str(path))
-
-    @classmethod
-    def from_dict(cls, tables: Mapping[str, Any]) -> Family:
-        """The family with these tables, which are those of a family file."""
-        try:
-            return cls.from_toml(toml(tables))
-        except FileError as error:
-            raise InputError(error.message, error.help, error.field) from None
 
     @classmethod
     def shipped(cls, name: str) -> Family:
@@ -324,7 +311,12 @@ class Family:
         return f"<Family {self.name!r}: {self.domain}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Family.from_toml, (self.to_toml(),)
+        return _restored, (FORM, self.to_toml())
+
+
+def _restored(form: int, text: str) -> Family:
+    check(form, "family")
+    return Family.from_toml(text)
 
 
 def families() -> tuple[str, ...]:

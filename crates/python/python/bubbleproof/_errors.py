@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 class BubbleproofError(Exception):
     """Everything that this package raises on its own account."""
 
+    # The file that an exception is defined in is no part of what it is called.
+    __module__ = "bubbleproof"
+
+    def __init_subclass__(cls) -> None:
+        cls.__module__ = BubbleproofError.__module__
+
 
 class InputError(BubbleproofError, ValueError):
     """What was given is wrong.

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import _files, _native
-from ._errors import FileError, InputError
-from ._plain import toml
+from . import _native
+from ._pickles import FORM, check
+from ._toml_file import TomlFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ._files import StrPath
     from ._native import NativeJob
 
-_FORM = 1
 
-
-class Job:
+class Job(TomlFile):
     """A training job: the layers of a model with their costs, the machine, and the choices that :func:`bubbleproof.plan` may make.
 
     The arguments are the tables of a job file; ``docs/jobs.md`` describes every key.
@@ -76,27 +73,9 @@ class Job:
         """
         return cls._of(_native.NativeJob.parse(text, file))
 
-    @classmethod
-    def load(cls, path: StrPath) -> Job:
-        """The job of a job file (TOML)."""
-        return cls.from_toml(_files.read(path), file=str(path))
-
-    @classmethod
-    def from_dict(cls, tables: Mapping[str, Any]) -> Job:
-        """The job with these tables, which are those of a job file."""
-        text = toml(tables)
-        try:
-            return cls._of(_native.NativeJob.parse(text, None))
-        except FileError as error:
-            raise InputError(error.message, error.help, error.field) from None
-
     def to_toml(self) -> str:
         """The text of its file."""
         return self._native.text
-
-    def save(self, path: StrPath) -> None:
-        """Writes a job file."""
-        _files.write(path, self.to_toml())
 
     @property
     def name(self) -> str:
@@ -149,13 +128,9 @@ class Job:
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restored, (_FORM, self.to_toml())
+        return _restored, (FORM, self.to_toml())
 
 
 def _restored(form: int, text: str) -> Job:
-    if form != _FORM:
-        raise InputError(
-            f"a pickle of a job in form {form}, but bubbleproof {_native.VERSION} reads form {_FORM}",
-            "keep jobs as files: Job.save and Job.load work across versions",
-        )
+    check(form, "job")
     return Job.from_toml(text)

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from . import _files, _native
-from ._errors import FileError, InputError
-from ._plain import plain, toml
+from . import _native
+from ._errors import InputError
+from ._pickles import FORM, check
+from ._plain import plain
+from ._toml_file import TomlFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ._files import StrPath
     from ._native import NativeModel
 
     Cost: TypeAlias = float | str | Sequence[float | str] | npt.NDArray[np.number[Any]]
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     """An amount of memory as a limit: a number in the unit that the model was made with, a text such as ``"60 GiB"``, or a share
     of what 1F1B needs such as ``"75%"``."""
     _Size: TypeAlias = tuple[int | None, int | None, str | None]
-
-#: What a pickle of a model says of its form.
-_FORM = 1
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Bound:
     """Why, in a sentence."""
 
 
-class Model:
+class Model(TomlFile):
     """Stages on devices, with the durations of their passes, the latencies between them, and their memory.
 
     Amounts are numbers in ``unit`` and ``memory_unit``, or texts with units of their own. Where all times are integers, a tick is
@@ -148,36 +146,9 @@ class Model:
         """
         return cls._of(_native.NativeModel.parse(text, file), text)
 
-    @classmethod
-    def load(cls, path: StrPath) -> Model:
-        """The model of a model file (TOML).
-
-        Raises:
-            OSError: if it cannot be read.
-            FileError: if it is wrong, with the place.
-        """
-        return cls.from_toml(_files.read(path), file=str(path))
-
-    @classmethod
-    def from_dict(cls, tables: Mapping[str, Any]) -> Model:
-        """The model with these tables, which are those of a model file.
-
-        Raises:
-            InputError: if one is wrong; ``field`` names the key.
-        """
-        text = toml(tables)
-        try:
-            return cls._of(_native.NativeModel.parse(text, None), text)
-        except FileError as error:
-            raise InputError(error.message, error.help, error.field) from None
-
     def to_toml(self) -> str:
         """The text of a model file that reads as this model, in whole ticks and units of memory."""
         return self._native.text()
-
-    def save(self, path: StrPath) -> None:
-        """Writes a model file."""
-        _files.write(path, self.to_toml())
 
     def resized(
         self, *, devices: int | None = None, microbatches: int | None = None, memory: Limit | None = None
@@ -310,7 +281,7 @@ class Model:
         return f"<Model {self.name!r}: {sizes}, placement={self.placement_name!r}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restored, (_FORM, self._text, self._sizes)
+        return _restored, (FORM, self._text, self._sizes)
 
 
 def _limit(memory: Limit) -> str:
@@ -324,11 +295,7 @@ def _limit(memory: Limit) -> str:
 
 def _restored(form: int, text: str, sizes: tuple[_Size, ...]) -> Model:
     """A model from its pickle."""
-    if form != _FORM:
-        raise InputError(
-            f"a pickle of a model in form {form}, but bubbleproof {_native.VERSION} reads form {_FORM}",
-            "keep models as files: Model.save and Model.load work across versions",
-        )
+    check(form, "model")
     native = _native.NativeModel.parse(text, None)
     for devices, microbatches, memory in sizes:
         native = native.resized(devices, microbatches, memory)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import tempfile
 from importlib import import_module
 from pathlib import Path
@@ -72,20 +73,30 @@ class profile_torch:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._profiler.__exit__(kind, error, traceback)
+        # All ranks wait for each other here, so that one that has failed has to say so.
+        recording = None if error is not None else self._recorded()
+        recordings = self._gathered(recording)
         if error is not None:
             return
-        recordings = self._gathered(self._recorded())
-        native, notes = _native.fit_recordings(self._name, recordings, self._schedule._native, self._skip)
+        failed = [rank for rank, each in enumerate(recordings) if each is None]
+        if failed:
+            raise InputError(f"the steps of rank {failed[0]} failed, so that there is nothing to fit a model to")
+        texts = [gzip.decompress(each).decode() for each in recordings if each is not None]
+        native, notes = _native.fit_recordings(self._name, texts, self._schedule._native, self._skip)
         self._model, self._notes = Model._found(native), tuple(notes)
 
-    def _recorded(self) -> str:
+    def _recorded(self) -> bytes | None:
+        """What this rank has recorded, packed; nothing if it cannot be written."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "recording.json"
-            self._profiler.export_chrome_trace(str(path))
-            return path.read_text(encoding="utf-8")
+            try:
+                self._profiler.export_chrome_trace(str(path))
+                return gzip.compress(path.read_bytes(), compresslevel=1)
+            except (OSError, RuntimeError):
+                return None
 
-    def _gathered(self, recording: str) -> list[str]:
-        """The recordings of all ranks, in their order."""
+    def _gathered(self, recording: bytes | None) -> list[bytes | None]:
+        """What all ranks have recorded, in their order."""
         distributed = import_module("torch.distributed")
         everyone: list[Any] = [None] * distributed.get_world_size(self._group)
         distributed.all_gather_object(everyone, recording, group=self._group)

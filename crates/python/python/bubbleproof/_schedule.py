@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from . import _files, _native
 from ._errors import InputError
 from ._model import Model
+from ._pickles import FORM
+from ._pickles import check as check_form
 from ._replay import Replay
 
 if TYPE_CHECKING:
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
 
     from ._files import StrPath
     from ._native import NativeSchedule
-
-_FORM = 1
 
 
 class Schedule:
@@ -162,15 +162,11 @@ class Schedule:
         return f"<Schedule{name}: devices={self.devices}, stages={self.stages}, microbatches={self.microbatches}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restored, (_FORM, self.to_json())
+        return _restored, (FORM, self.to_json())
 
 
 def _restored(form: int, text: str) -> Schedule:
-    if form != _FORM:
-        raise InputError(
-            f"a pickle of a schedule in form {form}, but bubbleproof {_native.VERSION} reads form {_FORM}",
-            "keep schedules as files: Schedule.save and Schedule.load work across versions",
-        )
+    check_form(form, "schedule")
     return Schedule.from_text(text)
 
 

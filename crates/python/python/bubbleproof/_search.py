@@ -35,11 +35,6 @@ class _Settings:
     threads: int | None
 
     def __post_init__(self) -> None:
-        if self.objective not in ("makespan", "span"):
-            raise InputError(f"objective must be 'makespan' or 'span', but is {self.objective!r}", field="objective")
-        limit = self.time_limit
-        if limit is not None and not 0 < limit < float("inf"):
-            raise InputError(f"time_limit must be a positive number of seconds, but is {limit!r}", field="time_limit")
         if self.threads is not None and self.threads < 1:
             raise InputError(f"threads must be at least 1, but is {self.threads!r}", field="threads")
         if self.seed < 0:
@@ -223,6 +218,8 @@ class Plan:
     """How many results came from the store, and how many were computed."""
     is_cut_short: bool
     """Whether the search was ended by its time limit or by Ctrl-C."""
+    is_interrupted: bool
+    """Whether it was Ctrl-C."""
 
     @property
     def best(self) -> Alternative | None:
@@ -293,4 +290,5 @@ def plan(
         schedule=None if schedule is None else Schedule._of(schedule),
         from_store=native.from_store,
         is_cut_short=native.is_cut_short,
+        is_interrupted=native.is_interrupted,
     )

@@ -3,8 +3,9 @@
 A sweep is a list of *pieces*: a job, or a part of the choices of a job. A piece is planned by a worker, and its results come into
 the store of the sweep: at once, where workers share the file, or with the answer of the worker, where they do not. A piece is
 *finished* once its results are in the store and the journal beside the store says so, in this order. Hence, whoever is killed and
-whenever: what is finished is not searched for again, and nothing else is taken for finished. A result that the store has is never
-computed again, since every search looks there first; what it says is checked before it is used.
+whenever: what is finished is not searched for again, and nothing else is taken for finished. Workers that share the file look there
+first, so that they compute no result that it has; workers elsewhere begin with an empty store. What a store says is checked before
+it is used.
 
 Which worker plans which piece, how often a piece is tried, and when, is left to the executor.
 """
@@ -14,20 +15,21 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import tempfile
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from . import _native
-from ._errors import InfeasibleError, InputError
+from ._errors import InfeasibleError, InputError, NoAnswerError
 from ._job import Job
 from ._search import Plan, plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from concurrent.futures import Executor
+    from concurrent.futures import Executor, Future
 
     from ._files import StrPath
     from ._progress import Progress
@@ -36,7 +38,7 @@ Answer: TypeAlias = Plan | InfeasibleError
 """What a sweep has for a job: its plan, or why there is none."""
 
 TRIES = 4
-"""How often a piece is begun at the most. One that kills its worker every time must not be tried for ever."""
+"""How often pieces are begun while none is finished. One that kills its worker every time must not be tried for ever."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,6 @@ class SweepProgress:
 class Piece:
     """A part of a sweep that is planned by itself. It is sent to workers."""
 
-    position: int
-    """The position of its job."""
     text: str
     """The text of the job."""
     shard: tuple[int, int] | None
@@ -102,8 +102,14 @@ class Ledger:
         self._path = store.with_name(store.name + ".finished")
         self._lock = threading.Lock()
         # A line that was not written to its end is of no piece.
+        if not store.exists():
+            # What it says is of another store, which is gone.
+            self._path.unlink(missing_ok=True)
         lines = self._path.read_text(encoding="ascii").split("\n") if self._path.exists() else [""]
         self._finished = set(lines[:-1])
+        if lines[-1]:
+            with self._path.open("a", encoding="ascii") as journal:
+                journal.write("\n")
 
     def has(self, piece: Piece) -> bool:
         """Whether a piece is finished."""
@@ -119,8 +125,8 @@ class Ledger:
             _native.merge_stores(self.store, other)
 
     def finish(self, piece: Piece, answer: Answer) -> None:
-        """Enters a piece whose results are in the store. One that was cut short without a limit is not finished."""
-        if isinstance(answer, Plan) and answer.is_cut_short and piece.time_limit is None:
+        """Enters a piece whose results are in the store. A search that was interrupted, or has no answer, may get further."""
+        if isinstance(answer, NoAnswerError) or (isinstance(answer, Plan) and answer.is_interrupted):
             return
         with self._lock, self._path.open("a", encoding="ascii") as journal:
             journal.write(piece.key + "\n")
@@ -147,8 +153,9 @@ def sweep(
 
     Args:
         jobs: The jobs.
-        executor: Where to plan: in ``"threads"`` or ``"processes"`` of this machine, on the cluster that ``"ray"`` is connected to,
-            or by any executor of ``concurrent.futures``, such as that of a Dask client.
+        executor: Where to plan: in ``"threads"`` or ``"processes"`` of this machine, on the cluster that ``"ray"`` is connected
+            to, or by any executor of ``concurrent.futures``, such as that of a Dask client. A script that uses
+            ``"processes"`` needs the guard ``if __name__ == "__main__"``.
         store: The file that keeps results, as for :func:`bubbleproof.plan`; beside it, a journal is kept in ``STORE.finished``.
         shards: Into how many parts to divide the choices of each job, for few jobs with many choices.
         workers: How many threads or processes; by default as many as there are processors.
@@ -161,7 +168,7 @@ def sweep(
 
     Raises:
         InputError: if an argument is wrong.
-        RuntimeError: if a piece has lost its worker again and again.
+        RuntimeError: if pieces have lost their workers again and again.
 
     Example:
         >>> import bubbleproof as bp
@@ -182,33 +189,37 @@ def sweep(
         raise InputError(
             f"executor must be 'threads', 'processes', 'ray' or an executor, but is {executor!r}", field="executor"
         )
-    wanted = list(jobs)
+    texts = [job.to_toml() for job in jobs]
+    whole = [Piece(text, None, time_limit, seed) for text in texts]
+    # Equal jobs are planned once.
+    pieces = {piece.key: piece for each in dict.fromkeys(whole) for piece in _parts(each, shards)}
     with tempfile.TemporaryDirectory() as folder:
         ledger = Ledger(Path(folder) / "results.sqlite" if store is None else Path(store))
-        pieces = [
-            piece for position, job in enumerate(wanted) for piece in _pieces(position, job, shards, time_limit, seed)
-        ]
-        left = [piece for piece in pieces if not ledger.has(piece)]
+        left = [piece for piece in pieces.values() if not ledger.has(piece)]
         resumed = finished = len(pieces) - len(left)
-        found: dict[int, Answer] = {}
+        found: dict[str, Answer] = {}
         for piece, answer in _planned(left, executor, ledger, workers):
-            if piece.shard is None:
-                found[piece.position] = answer
+            found[piece.key] = answer
             finished += 1
             if progress is not None:
                 progress(SweepProgress(finished, len(pieces), resumed))
-        # Of what is not answered yet, everything is in the store.
-        for position, job in enumerate(wanted):
-            if position not in found:
-                found[position] = Piece(position, job.to_toml(), None, time_limit, seed).plan(ledger.store)
-        return [found[position] for position in range(len(wanted))]
+        for piece in whole:
+            if piece.key not in found:
+                # The parts of a job, or an earlier run, have left little to search for.
+                found[piece.key] = answer = piece.plan(ledger.store)
+                if isinstance(answer, Plan) and answer.is_interrupted:
+                    raise KeyboardInterrupt
+        return [found[piece.key] for piece in whole]
 
 
-def _pieces(position: int, job: Job, shards: int, time_limit: float | None, seed: int) -> Iterator[Piece]:
+def _parts(whole: Piece, shards: int) -> Iterator[Piece]:
     """The pieces of a job. No part is without a choice."""
-    parts = min(shards, len(job.choices()))
-    for index in range(1, parts + 1):
-        yield Piece(position, job.to_toml(), (index, parts) if parts > 1 else None, time_limit, seed)
+    parts = min(shards, len(Job.from_toml(whole.text).choices()))
+    if parts <= 1:
+        yield whole
+    else:
+        for index in range(1, parts + 1):
+            yield replace(whole, shard=(index, parts))
 
 
 def _planned(
@@ -265,33 +276,49 @@ def _in_processes(pieces: list[Piece], ledger: Ledger, workers: int | None) -> I
     from multiprocessing import get_context
 
     left = {piece.key: piece for piece in pieces}
-    for _ in range(TRIES):
-        pool = ProcessPoolExecutor(min(workers or _processors(), max(1, len(left))), get_context("spawn"))
+    tries = 0
+    while left:
+        before = len(left)
+        # Ctrl-C reaches all processes of a terminal. This one ends the others.
+        pool = ProcessPoolExecutor(
+            min(workers or _processors(), before),
+            get_context("spawn"),
+            initializer=signal.signal,
+            initargs=(signal.SIGINT, signal.SIG_IGN),
+        )
         try:
             futures = {pool.submit(piece.plan, ledger.store): piece for piece in left.values()}
             for future in as_completed(futures):
+                if isinstance(future.exception(), BrokenProcessPool):
+                    continue
                 piece, answer = futures[future], future.result()
                 ledger.finish(piece, answer)
                 del left[piece.key]
                 yield piece, answer
             pool.shutdown()
-            return
         except BrokenProcessPool:
+            # It broke while pieces were handed over.
             pool.shutdown(wait=False)
         except BaseException:
             for process in list(pool._processes.values()):
                 process.kill()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    raise RuntimeError(f"{len(left)} pieces have lost their process {TRIES} times")
+        tries = tries + 1 if len(left) == before else 0
+        if tries == TRIES:
+            raise RuntimeError(
+                f"{before} pieces have lost their processes {TRIES} times in a row. Does the script have the guard "
+                '`if __name__ == "__main__"`, which processes need?'
+            )
 
 
 def _by_executor(pieces: list[Piece], ledger: Ledger, executor: Executor) -> Iterator[tuple[Piece, Answer]]:
     """By an executor of the caller's, whose workers need not share a file system."""
     from concurrent.futures import as_completed
 
-    futures = {executor.submit(piece.plan_apart): piece for piece in pieces}
+    futures: dict[Future[tuple[Answer, bytes]], Piece] = {}
     try:
+        futures.update((executor.submit(piece.plan_apart), piece) for piece in pieces)
         for future in as_completed(futures):
             piece, (answer, results) = futures[future], future.result()
             ledger.take_in(results)

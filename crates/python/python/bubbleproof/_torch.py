@@ -24,6 +24,9 @@ TESTED = ("2.14", "2.15")
 _PASSES = ("F", "I", "W", "B", "OVERLAP_F_B")
 """What PyTorch calls the actions that compute."""
 
+_OPTIONS = ("args_chunk_spec", "kwargs_chunk_spec", "output_merge_spec", "scale_grads", "backward_requires_autograd")
+"""The options of PyTorch's runtime that have an effect on what is loaded; the others are about how it makes communication."""
+
 _OMISSIBLE = ("WAIT_SEND_F", "WAIT_SEND_B", "WAIT_REDUCE_GRAD")
 """Actions that older releases do not know: they wait for all sends at the end of a step, and for a reduction at once."""
 
@@ -58,11 +61,21 @@ def load(
     pipelining = schedules()
     # What PyTorch cannot run is refused here, before anything else.
     actions = _actions(pipelining, schedule.to_csv(communication=True))
-    held: list[Any] = [*stages] if isinstance(stages, (list, tuple)) else [stages]
+    held: list[Any] = [stages] if hasattr(stages, "stage_index") else [*stages]
+    for name in options:
+        if name not in _OPTIONS:
+            raise InputError(
+                f"{name} has no effect on a schedule that is loaded", f"known: {', '.join(_OPTIONS)}", name
+            )
     _check(schedule, held, n_microbatches)
+    if loss_fn is not None:
+        _check_losses(schedule)
+    if any("I" in each or "W" in each for order in schedule.orders for each in order):
+        _check_split(held)
+    # PyTorch finds out the shapes of messages in the order of this list.
+    held.sort(key=lambda stage: int(stage.stage_index))
     runtime = pipelining._PipelineScheduleRuntime(held, schedule.microbatches, loss_fn=loss_fn, **options)
     runtime._prepare_schedule_with_comms(actions, format="compute_comms")
-    runtime.pipeline_order = _actions(pipelining, schedule.to_csv())
     return runtime
 
 
@@ -80,17 +93,17 @@ def _check(schedule: Schedule, held: list[Any], n_microbatches: int | None) -> N
         )
     if not held:
         raise InputError("there are no stages", field="stages")
-    first = held[0]
-    if first.num_stages != schedule.stages:
-        raise InputError(
-            f"the stages are of {first.num_stages}, but the schedule has {schedule.stages}", field="stages"
-        )
-    if first.group_size != schedule.devices:
-        raise InputError(
-            f"the process group has {first.group_size} ranks, but the schedule has {schedule.devices} devices",
-            field="stages",
-        )
-    rank: int = first.group_rank
+    for stage in held:
+        if stage.num_stages != schedule.stages:
+            raise InputError(
+                f"a stage is of {stage.num_stages}, but the schedule has {schedule.stages}", field="stages"
+            )
+        if stage.group_size != schedule.devices:
+            raise InputError(
+                f"the process group has {stage.group_size} ranks, but the schedule has {schedule.devices} devices",
+                field="stages",
+            )
+    rank: int = held[0].group_rank
     given = sorted(int(stage.stage_index) for stage in held)
     wanted = sorted(schedule.placement[rank])
     if given != wanted:
@@ -99,6 +112,56 @@ def _check(schedule: Schedule, held: list[Any], n_microbatches: int | None) -> N
             "Schedule.placement lists the stages of every rank",
             "stages",
         )
+
+
+def _check_losses(schedule: Schedule) -> None:
+    """Checks that the last stage runs its forwards in the order of microbatches.
+
+    PyTorch 2.14 and 2.15 keep losses in the order in which they are computed, and look them up by microbatch.
+
+    Raises:
+        InputError: if it does not.
+    """
+    first = f"{schedule.stages - 1}F"
+    forwards = [int(each[len(first) :]) for order in schedule.orders for each in order if each.startswith(first)]
+    if forwards != sorted(forwards):
+        raise InputError(
+            f"stage {schedule.stages - 1} runs its forwards out of order: PyTorch would take the loss of one microbatch for "
+            "that of another",
+            "number the microbatches in the order in which the last stage runs them",
+            "loss_fn",
+        )
+
+
+def _check_split(held: list[Any]) -> None:
+    """Checks that what wraps the stages survives a backward in two parts.
+
+    Raises:
+        InputError: if some gradients would be missing.
+    """
+    parallel = import_module("torch.nn.parallel")
+    fsdp = import_module("torch.distributed.fsdp")
+    for stage in held:
+        if isinstance(stage.submod, parallel.DistributedDataParallel):
+            raise InputError(
+                f"stage {stage.stage_index} is a DistributedDataParallel, which does not reduce gradients where the backward "
+                "is split into I and W",
+                "reduce them after the step, use fully_shard, or a schedule that does not split the backward",
+                "stages",
+            )
+        for module in stage.submod.modules():
+            if isinstance(module, fsdp.FSDPModule) and _reshards(module):
+                raise InputError(
+                    f"stage {stage.stage_index} frees its weights after every forward, and PyTorch gathers none for I",
+                    "fully_shard(..., reshard_after_forward=False)",
+                    "stages",
+                )
+
+
+def _reshards(module: Any) -> bool:
+    """Whether an FSDP module frees its weights after its forward."""
+    group = module._get_fsdp_state()._fsdp_param_group
+    return group is not None and group.post_forward_mesh_info is not None
 
 
 def _actions(pipelining: ModuleType, csv: str) -> dict[int, list[Any]]:
@@ -123,9 +186,9 @@ def read(schedule: Any) -> Schedule:
     if not isinstance(schedule, pipelining._PipelineSchedule):
         kind = type(schedule).__name__
         raise InputError(f"this is no pipeline schedule of PyTorch, but a {kind}", field="schedule")
-    orders: Mapping[int, Iterable[Any]] | None = schedule.pipeline_order
-    # A runtime that has loaded a file with communication has that alone.
-    orders = orders or getattr(schedule, "pipeline_order_with_comms", None)
+    # What a runtime executes has communication. Its class may have made another order before it loaded a file.
+    orders: Mapping[int, Iterable[Any]] | None = getattr(schedule, "pipeline_order_with_comms", None)
+    orders = orders or schedule.pipeline_order
     if not orders:
         raise InputError(
             f"{type(schedule).__name__} does not say in which order its passes run",
