@@ -70,6 +70,9 @@ def test_decimals_are_taken_exactly_as_they_are_written() -> None:
     assert model.forward == (100_000_000,) * 4
     model = bp.Model(**{**UNIT, "forward": 9.26e-3, "unit": "s"})
     assert model.forward == (9_260_000,) * 4
+    # As floating-point numbers come: what is needed is rounded up to whole nanoseconds.
+    model = bp.Model(**{**UNIT, "forward": [0.1 + 0.2, 1 / 810, 1e-3 / 3, 1e-20], "unit": "s"})
+    assert model.forward == (300_000_001, 1_234_568, 333_334, 0)
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,9 @@ pub enum QuantityError {
     /// More digits than are kept.
     #[error("\"{}\" has more than {most} digits", Shown(.0), most = Quantity::MOST_DIGITS)]
     TooLong(String),
+    /// More digits behind the point than are kept.
+    #[error("\"{}\" has more than {most} decimals: round it, or choose a smaller unit", Shown(.0), most = Quantity::MOST_DIGITS)]
+    TooFine(String),
     /// A unit of something else, or of nothing.
     #[error("\"{}\" is no unit of {scale}: use one of {}", Shown(.unit), names(*.scale))]
     Unit {
@@ -175,6 +178,7 @@ impl Quantity {
         let number = decimal(written).map_err(|problem| match problem {
             NotDecimal::NoNumber => QuantityError::NoNumber(text.to_owned()),
             NotDecimal::TooLong => QuantityError::TooLong(text.to_owned()),
+            NotDecimal::TooFine => QuantityError::TooFine(text.to_owned()),
         })?;
         Ok(Self { number, unit: unit.trim().to_owned(), written: written.to_owned() })
     }
@@ -196,6 +200,7 @@ impl Quantity {
 enum NotDecimal {
     NoNumber,
     TooLong,
+    TooFine,
 }
 
 /// Where the number at the beginning of a text ends. An `e` belongs to it only where digits follow.
@@ -226,8 +231,12 @@ fn decimal(text: &str) -> Result<Ratio<i128>, NotDecimal> {
     if digits.is_empty() {
         return Ok(Ratio::from_integer(0));
     }
-    if digits.len() > Quantity::MOST_DIGITS || power.unsigned_abs() > Quantity::MOST_DIGITS as u64 {
+    let most = i64::try_from(Quantity::MOST_DIGITS).map_err(|_| NotDecimal::TooLong)?;
+    if digits.len() > Quantity::MOST_DIGITS || power > most {
         return Err(NotDecimal::TooLong);
+    }
+    if power < -most {
+        return Err(NotDecimal::TooFine);
     }
     let number = digits.parse::<i128>().map_err(|_| NotDecimal::TooLong)?;
     let scale = 10_i128.pow(u32::try_from(power.unsigned_abs()).map_err(|_| NotDecimal::TooLong)?);
@@ -250,6 +259,7 @@ mod tests {
             ("1.5 GiB", Scale::Memory, Ratio::from_integer(3 << 29)),
             ("1.5 GB", Scale::Memory, Ratio::from_integer(1_500_000_000)),
             ("1e18 B", Scale::Memory, Ratio::from_integer(1_000_000_000_000_000_000)),
+            ("1e-18 s", Scale::Time, Ratio::new(1, 1_000_000_000)),
             ("2e9 B/s", Scale::Bandwidth, Ratio::from_integer(2_000_000_000)),
             ("312 TFLOP/s", Scale::Speed, Ratio::from_integer(312_000_000_000_000)),
         ] {
@@ -268,6 +278,17 @@ mod tests {
             ("-1 ms", Scale::Time, "\"-1 ms\" is negative"),
             ("1e99 s", Scale::Time, "\"1e99 s\" has more than 18 digits"),
             ("1234567890123456789 ns", Scale::Time, "\"1234567890123456789 ns\" has more than 18 digits"),
+            (
+                "0.0012345678901234567 s",
+                Scale::Time,
+                "\"0.0012345678901234567 s\" has more than 18 decimals: round it, or choose a smaller unit",
+            ),
+            (
+                "1e-19 s",
+                Scale::Time,
+                "\"1e-19 s\" has more than 18 decimals: round it, or choose a smaller unit",
+            ),
+            ("1e19 s", Scale::Time, "\"1e19 s\" has more than 18 digits"),
             ("1 fortnight", Scale::Time, "\"fortnight\" is no unit of time: use one of ns, us, µs, ms, s"),
             ("7", Scale::Memory, "7 has no unit: write \"1.5 GiB\", for example"),
         ] {

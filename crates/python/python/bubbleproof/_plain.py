@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     Plain: TypeAlias = "bool | int | float | str | list[Plain] | dict[str, Plain]"
 
-#: The integers that a file can hold.
+# The integers that a file can hold, and the decimals.
 _MOST = 2**63
+_DECIMALS = 18
 
 
 def plain(value: Any, field: str) -> Plain:
@@ -40,8 +41,8 @@ def plain(value: Any, field: str) -> Plain:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise InputError(f"{field} is {value}, but must be a finite number", field=field)
-        # Whole numbers are whole, also in arrays of floating-point numbers.
-        return int(value) if value.is_integer() else value
+        # Whole numbers are whole, also in arrays of floating-point numbers. Files have so many decimals, and no more.
+        return int(value) if value.is_integer() else round(value, _DECIMALS)
     if _is_table(value):
         return {_key(key, field): plain(each, f"{field}.{key}") for key, each in value.items() if each is not None}
     if _is_list(value):
