@@ -34,7 +34,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("prove", &["stop", "smt", "block", "encode"]),
     ("trace", &["job_text", "rise", "analysis"]),
     ("interchange", &["analysis"]),
-    ("fault", &["amounts", "block", "advice", "interchange"]),
+    ("fault", &["amounts", "block", "advice", "interchange", "trace"]),
     ("draw", &["amounts", "analysis", "kernel", "block"]),
     ("transformer", &["job_text"]),
     (

@@ -19,12 +19,12 @@ use crate::job::{self, Job};
 use crate::model::reading::{self, FileError};
 use crate::model::{self, Model};
 use crate::prove::{WITNESS_FORMAT, Witness};
-use crate::trace::file::{self as trace_file, TraceFileError};
+use crate::trace::Trace;
+use crate::trace::file as trace_file;
 use crate::trace::megatron::{self, MegatronError};
 use crate::trace::primus::{self, PrimusError};
 use crate::trace::profiler::{self, ProfilerError};
 use crate::trace::recording::Recording;
-use crate::trace::{Trace, TraceError};
 use crate::transformer::{self, Transformer};
 
 /// What was measured, in one of the forms that it comes in.
@@ -237,7 +237,8 @@ impl Input {
                 .map(Measurement::Recording)
                 .map_err(|error| self.profiler_error(&error));
         }
-        let trace = trace_file::parse(&self.text).map_err(|error| self.trace_error(&error))?;
+        let trace =
+            trace_file::parse(&self.text).map_err(|error| self.fault(Fault::of_trace(&self.text, &error)))?;
         Ok(Measurement::Trace(Box::new(trace)))
     }
 
@@ -272,34 +273,6 @@ impl Input {
             | ProfilerError::NoPasses => key_at_top(&self.text, "traceEvents").unwrap_or(0..0),
         };
         self.error(error.to_string(), "here", span, None)
-    }
-
-    fn trace_error(&self, error: &TraceFileError) -> Error {
-        let key = |key: &str| key_at_top(&self.text, key).unwrap_or(0..0);
-        let (span, help) = match error {
-            TraceFileError::Json { line, column, .. } => {
-                let at = offset_of(&self.text, *line, *column);
-                let begins_as_trace =
-                    trace_file::is_trace(&self.text) || self.text.contains(trace_file::FORMAT);
-                let help = (!begins_as_trace).then(|| {
-                    format!(
-                        "a trace is a JSON object with \"format\": \"{}\", or what torch.profiler writes, \
-                         which has \"traceEvents\"",
-                        trace_file::FORMAT
-                    )
-                });
-                (at..at, help)
-            }
-            TraceFileError::Format(_) => (key("format"), None),
-            TraceFileError::Schedule { at, error } => {
-                let Fault { span, help, .. } = Fault::of_schedule(&self.text[*at..], error);
-                (at + span.start..at + span.end, help)
-            }
-            TraceFileError::Trace(TraceError::Length { key: "model.layers", .. }) => (key("model"), None),
-            TraceFileError::Trace(TraceError::Length { .. }) => (key("machine"), None),
-            TraceFileError::Trace(_) => (key("iterations"), None),
-        };
-        self.error(error.to_string(), "here", span, help)
     }
 
     fn toml_error(&self, error: &FileError) -> Error {

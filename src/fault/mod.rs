@@ -24,6 +24,8 @@ use crate::interchange::ReadError;
 use crate::interchange::pytorch::{CsvError, CsvProblem};
 use crate::model::reading::{FileError, TomlProblem};
 use crate::schedule::{self, ScheduleError, ScheduleFileError};
+use crate::trace::TraceError;
+use crate::trace::file::{self as trace_file, TraceFileError};
 
 /// What is wrong with a file, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,6 +85,35 @@ impl Fault {
             _ => (error.row == 1 && error.column == 1).then(not_a_schedule),
         };
         Self { message: error.to_string(), span: error.span.clone(), help }
+    }
+
+    /// A fault of the text of a trace file.
+    #[must_use]
+    pub fn of_trace(text: &str, error: &TraceFileError) -> Self {
+        let key = |key: &str| key_at_top(text, key).unwrap_or(0..0);
+        let (span, help) = match error {
+            TraceFileError::Json { line, column, .. } => {
+                let at = offset_of(text, *line, *column);
+                let begins_as_trace = trace_file::is_trace(text) || text.contains(trace_file::FORMAT);
+                let help = (!begins_as_trace).then(|| {
+                    format!(
+                        "a trace is a JSON object with \"format\": \"{}\", or what torch.profiler writes, \
+                         which has \"traceEvents\"",
+                        trace_file::FORMAT
+                    )
+                });
+                (at..at, help)
+            }
+            TraceFileError::Format(_) => (key("format"), None),
+            TraceFileError::Schedule { at, error } => {
+                let Self { span, help, .. } = Self::of_schedule(&text[*at..], error);
+                (at + span.start..at + span.end, help)
+            }
+            TraceFileError::Trace(TraceError::Length { key: "model.layers", .. }) => (key("model"), None),
+            TraceFileError::Trace(TraceError::Length { .. }) => (key("machine"), None),
+            TraceFileError::Trace(_) => (key("iterations"), None),
+        };
+        Self { message: error.to_string(), span, help }
     }
 
     /// The line and the column of the text at which the fault begins, both from 1, the column in characters.
