@@ -51,7 +51,7 @@ pub use explore::{plan, plan_shard};
 pub use figures::{Figures, model_operations};
 pub use naive::NaivePlan;
 pub use named::{cut_for, cut_for_schedule};
-pub use results::{NotBelieved, Refused, Results, Tally};
+pub use results::{NotBelieved, Refused, Results, Tally, build};
 pub use shard::{NoShard, Shard};
 pub use space::{Alternative, Outcome, Plan, PlanProgress};
 

@@ -78,6 +78,7 @@ pub struct Tally {
 #[derive(Debug, Default)]
 pub struct Results<'a> {
     store: Option<&'a Store>,
+    known: Option<&'a Store>,
     tally: Mutex<Tally>,
 }
 
@@ -85,7 +86,13 @@ impl<'a> Results<'a> {
     /// Results that are kept in a store, and taken from there.
     #[must_use]
     pub fn kept_in(store: &'a Store) -> Self {
-        Self { store: Some(store), tally: Mutex::default() }
+        Self { store: Some(store), ..Self::default() }
+    }
+
+    /// The same, where what is not in the store is looked up in another one, in which nothing is kept.
+    #[must_use]
+    pub fn knowing(self, known: &'a Store) -> Self {
+        Self { known: Some(known), ..self }
     }
 
     /// Where the results came from.
@@ -200,7 +207,11 @@ impl<'a> Results<'a> {
 
     fn get(&self, key: &Key) -> Option<Kept> {
         let store = self.working()?;
-        store.get(key).unwrap_or_else(|error| {
+        let found = store.get(key).and_then(|kept| match (kept, self.known) {
+            (None, Some(known)) => known.get(key),
+            (kept, _) => Ok(kept),
+        });
+        found.unwrap_or_else(|error| {
             self.tally().failure = Some(error);
             None
         })
@@ -239,18 +250,24 @@ fn rests_on_search(found: &CutSolution) -> bool {
     found.searched.is_some() || matches!(found.solution.optimality, Optimality::Search { .. })
 }
 
+/// What this build finds depends on: its version, and the solvers that are in it.
+#[must_use]
+pub fn build() -> String {
+    format!(
+        "{} milp={} highs={} lcg={}",
+        env!("CARGO_PKG_VERSION"),
+        cfg!(feature = "milp"),
+        cfg!(feature = "highs"),
+        cfg!(feature = "lcg"),
+    )
+}
+
 /// All that a result depends on. The number of threads is not among it.
 fn key(search: Search, layers: &Layers, options: &Options) -> Key {
     let Options { objective, stop: _, seed, effort, exact_effort, use_all_time, threads: _, known } = options;
     let mut parts = vec![
         RESULTS.to_owned(),
-        format!(
-            "{} milp={} highs={} lcg={}",
-            env!("CARGO_PKG_VERSION"),
-            cfg!(feature = "milp"),
-            cfg!(feature = "highs"),
-            cfg!(feature = "lcg"),
-        ),
+        build(),
         search.name().to_owned(),
         format!("{layers:?}"),
         format!("{objective} seed={seed} effort={effort} exact={exact_effort}"),

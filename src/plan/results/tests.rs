@@ -242,6 +242,24 @@ mod kept_in_a_store {
     }
 
     #[test]
+    fn what_another_store_knows_is_taken_and_kept_there_only() {
+        let (own, other) = (place(), place());
+        let options = Options::default();
+        assert!(other.searches(&options, other.found.clone()));
+        let results = Results::kept_in(&own.store).knowing(&other.store);
+        let answer = results.deep(&own.layers, &options, Duration::MAX, |_| panic!("it is known"));
+        assert_eq!(answer.expect("a plan").solution.value(), own.found.solution.value());
+        assert_eq!(results.into_tally().taken, 1);
+        assert!(own.searches(&options, own.found.clone()), "nothing was kept");
+        // What a store has itself comes first.
+        let key = key(Search::Deep, &own.layers, &options);
+        other.store.replace(&key, &kept(Some("{}".to_owned()))).expect("written");
+        let results = Results::kept_in(&own.store).knowing(&other.store);
+        results.deep(&own.layers, &options, Duration::MAX, |_| panic!("it is known")).expect("a plan");
+        assert!(results.into_tally().refused.is_empty());
+    }
+
+    #[test]
     fn what_is_not_believed_is_searched_for_again_and_replaced() {
         let place = place();
         let options = Options::default();
