@@ -88,7 +88,7 @@ FUZZ_TOOL    := .deps/fuzz/installed-$(FUZZER)
 
 .PHONY: help setup build demo test test-cvc5 test-plain browser gallery pictures plans regress lint proofs proofs-cvc5 certify interop torchtitan dumps \
         differential measure measure-test schedules bench bench-table mutants mutants-change fuzz \
-        wheel sdist release python-test python-torch python-ray python-lint python-docs
+        wheel sdist release pytorch python-test python-torch python-ray python-lint python-docs notebooks
 
 help:
 	@echo 'make demo         find a schedule for a measured profile, verify it, show it'
@@ -204,13 +204,20 @@ python-torch: $(if $(wildcard $(WHEELS_AT)/*.whl),,wheel) $(TORCHES:%=.deps/torc
 	    $(PACKAGE)/test.sh $(abspath $(WHEELS_AT))/*.whl $(PYTHON) torch $(CURDIR)/.deps/torch-$$torch || exit 1; \
 	done
 
+# Every PyTorch that is needed here.
+pytorch: $(TORCHES:%=.deps/torch-%)
+
 python-ray: $(if $(wildcard $(WHEELS_AT)/*.whl),,wheel)
 	$(PACKAGE)/test.sh $(abspath $(WHEELS_AT))/*.whl $(PYTHON) ray
+
+# Executes the notebooks, and compares what they print with what is kept in them; with WRITE=--write, keeps it anew.
+notebooks: $(if $(wildcard $(WHEELS_AT)/*.whl),,wheel)
+	$(PACKAGE)/test.sh $(abspath $(WHEELS_AT))/*.whl $(PYTHON) notebooks $(WRITE)
 
 # Types, as a user's type checkers see them too; style; and documentation in which every name is found.
 python-lint: $(READERS_AT)
 	cd $(PACKAGE) && export PATH=$(CURDIR)/$(READERS_AT)/bin:$$PATH && \
-	    ruff format --check python tests && ruff check python tests && \
+	    ruff format --check python tests notebooks.py && ruff check python tests notebooks.py && \
 	    mypy python tests/test_typed.py && \
 	    pyright --pythonpath $(CURDIR)/$(READERS_AT)/bin/python python/bubbleproof tests/test_typed.py
 

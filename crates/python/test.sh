@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs a wheel into fresh virtual environments and tests it there: crates/python/test.sh WHEEL PYTHON [torch FOLDER | ray]
+# Installs a wheel into fresh virtual environments and tests it there: crates/python/test.sh WHEEL PYTHON [torch FOLDER | ray | notebooks [--write]]
 #
 # The tests are copied: nothing of this checkout is on a path, and no compiler. With `torch`, those of PyTorch are run, with the one
-# that is installed in a folder; with `ray`, those of Ray, which is installed from PyPI.
+# that is installed in a folder; with `ray`, those of Ray and Dask, which are installed from PyPI; with `notebooks`, the notebooks are executed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 wheel=$1
@@ -14,8 +14,12 @@ cp -r "$here/tests" "$here/pyproject.toml" "$place"
 mkdir "$place/docs"
 cp "$here"/../../docs/python*.md "$place/docs"
 cp "$here"/../../README.md "$place"
+mkdir -p "$place/tests/data/traces" "$place/examples"
+cp -r "$here/../../examples/python" "$place/examples"
+cp -r "$here/../../tests/data/traces/cpu" "$place/tests/data/traces"
 
 subject=${3:-}
+NOTEBOOKS_NEED=(nbclient==0.11.0 nbformat==5.11.1 ipykernel==7.4.0 matplotlib==3.11.2 numpy==2.4.6)
 
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 # Only what the environment itself has is on the path, and nothing is inherited.
@@ -32,17 +36,25 @@ case $subject in
         # The profiler says on standard error when it begins and ends.
         alone tested PYTHONPATH="$4:$place/tests/torch" KINETO_LOG_LEVEL=9 \
             python -m pytest --quiet --no-header tests/torch
-        cp "$here/../../examples/python/train.py" "$place"
-        alone tested PYTHONPATH="$4" KINETO_LOG_LEVEL=9 python -W ignore train.py 2> "$place/errors" ||
+        alone tested PYTHONPATH="$4" KINETO_LOG_LEVEL=9 python -W ignore examples/python/train.py 2> "$place/errors" ||
             { cat "$place/errors"; exit 1; }
+        alone tested PYTHONPATH="$4" GLOO_SOCKET_IFNAME=lo OMP_NUM_THREADS=1 \
+            python -W ignore -m torch.distributed.run --nproc-per-node 4 --master-addr 127.0.0.1 \
+            examples/python/ten_lines.py
         exit
         ;;
     ray)
         "$python" -m venv "$place/tested"
-        "$place/tested/bin/python" -m pip install --quiet "$wheel" "ray==2.60.0" pytest
+        "$place/tested/bin/python" -m pip install --quiet "$wheel" "ray==2.60.0" "distributed==2026.8.0" pytest
         # Ray looks for its processes with `ps`, and for the machine's properties.
         (cd "$place" && env -i HOME="$place" PATH="$place/tested/bin:/usr/bin:/bin" RAY_USAGE_STATS_ENABLED=0 \
             python -W ignore -m pytest --quiet --no-header -s tests/ray)
+        exit
+        ;;
+    notebooks)
+        "$python" -m venv "$place/tested"
+        "$place/tested/bin/python" -m pip install --quiet "$wheel[smt]" "${NOTEBOOKS_NEED[@]}"
+        alone tested python "$here/notebooks.py" "${@:4}" "$here/../../docs/notebooks"
         exit
         ;;
 esac

@@ -6,6 +6,9 @@ Four ranks, or as many as are given, run on this machine, with gloo between them
 split, so that its parts are measured; fit a model to that; and optimise a schedule that needs no more memory than 1F1B. Then they
 train with both. The weights must be those of the same training on one device, without a pipeline; otherwise the program ends with
 status 1.
+
+Each rank stands for a device of its own. So that they do not compete for the cores of this machine, layers compute little, and then
+sleep for as long as the kernel of a larger layer would take.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import os
 import sys
 import tempfile
 import time
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -23,14 +27,65 @@ from torch.distributed.pipelining import PipelineStage
 import bubbleproof as bp
 
 RANKS = int(os.environ.setdefault("RANKS", (sys.argv[1:] or ["4"])[0]))
-MICROBATCHES, ROWS, WIDTH, STEPS = 8, 16, 192, 5
+MICROBATCHES, ROWS, WIDTH, STEPS = 8, 4, 32, 5
+KERNEL = 0.008
+"""How many seconds each of the three products of a layer takes."""
 
 
-def layers(stage: int) -> nn.Module:
-    """A stage: residual blocks, more of them on the last, as where a model has a heavy head."""
+class Product(torch.autograd.Function):
+    """The product of inputs and weights, and that of the gradient of the inputs."""
+
+    @staticmethod
+    def forward(ctx: Any, inputs: torch.Tensor, weight: torch.Tensor, seconds: float) -> torch.Tensor:
+        ctx.save_for_backward(weight)
+        ctx.seconds = seconds
+        return taking(seconds, inputs @ weight.T)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None, None]:
+        (weight,) = ctx.saved_tensors
+        return taking(ctx.seconds, gradients[0] @ weight), None, None
+
+
+class OfWeight(torch.autograd.Function):
+    """Nothing, and the product of the gradient of the weights: a node of its own, so that I can leave it to W."""
+
+    @staticmethod
+    def forward(ctx: Any, inputs: torch.Tensor, weight: torch.Tensor, seconds: float) -> torch.Tensor:
+        ctx.save_for_backward(inputs)
+        ctx.seconds = seconds
+        return inputs.new_zeros(len(inputs), len(weight))
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[None, torch.Tensor, None]:
+        (inputs,) = ctx.saved_tensors
+        return None, taking(ctx.seconds, gradients[0].T @ inputs), None
+
+
+def taking(seconds: float, result: torch.Tensor) -> torch.Tensor:
+    """The result, after some time."""
+    time.sleep(seconds)
+    return result
+
+
+class Layer(nn.Module):
+    """A linear layer of a device."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(WIDTH, WIDTH, dtype=torch.float64) / WIDTH**0.5)
+        self.seconds = seconds
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        product = Product.apply(inputs, self.weight.detach(), self.seconds)
+        return nn.functional.gelu(product + OfWeight.apply(inputs.detach(), self.weight, self.seconds))
+
+
+def layers(stage: int, seconds: float = KERNEL) -> nn.Module:
+    """A stage: a layer, and a second one on the last stage, which takes half as long, as where a model has a heavy head."""
     torch.manual_seed(stage)
-    blocks = (nn.Sequential(nn.Linear(WIDTH, 4 * WIDTH), nn.GELU(), nn.Linear(4 * WIDTH, WIDTH)) for _ in range(2))
-    return nn.Sequential(*blocks, *([nn.Linear(WIDTH, WIDTH)] if stage == RANKS - 1 else [])).double()
+    head = [Layer(seconds / 2)] if stage == RANKS - 1 else []
+    return nn.Sequential(Layer(seconds), *head)
 
 
 def batch(step: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -74,7 +129,7 @@ class Rank:
 
 def alone() -> list[nn.Module]:
     """The same training on one device: all stages."""
-    modules = [layers(stage) for stage in range(RANKS)]
+    modules = [layers(stage, seconds=0) for stage in range(RANKS)]
     model = nn.Sequential(*modules)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     for step in range(STEPS):

@@ -66,7 +66,7 @@ impl NativeBlock {
         let schedule = py
             .detach(|| self.block.expand(&self.model, microbatches))
             .map_err(|error| raise(py, Class::Value, &error.to_string(), None))?;
-        Ok(NativeSchedule { schedule })
+        Ok(schedule.into())
     }
 
     /// The drawing of its offsets, its pattern, and its repetition.

@@ -114,7 +114,7 @@ impl NativePlan {
     /// The schedule of the best plan with its certificate; nothing where no plan was found.
     #[getter]
     fn schedule(&self) -> Option<NativeSchedule> {
-        self.plan.certified(&self.text).map(|schedule| NativeSchedule { schedule })
+        self.plan.certified(&self.text).map(NativeSchedule::from)
     }
 
     /// The model of the cut of the best plan.
@@ -170,13 +170,14 @@ impl NativePlan {
     }
 }
 
-/// Searches for the best plan of a job.
+/// Searches for the best plan of a job. Results are kept in `store`, and also looked up in `known`.
 #[pyfunction]
 pub fn plan_job(
     py: Python<'_>,
     job: &NativeJob,
     settings: Settings,
     store: Option<PathBuf>,
+    known: Option<PathBuf>,
     shard: Option<(u32, u32)>,
     watch: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<NativePlan> {
@@ -184,9 +185,13 @@ pub fn plan_job(
     let wrong = |error: &dyn std::fmt::Display| raise(py, Class::Value, &error.to_string(), None);
     let shard = shard.map(|(index, count)| format!("{index}/{count}").parse::<Shard>());
     let shard = shard.transpose().map_err(|error| wrong(&error))?;
-    let store = store.map(|path| py.detach(|| Store::open(&path)));
-    let store = store.transpose().map_err(|error| wrong(&error))?;
+    let open = |path: Option<PathBuf>| {
+        let store = path.map(|path| py.detach(|| Store::open(&path)));
+        store.transpose().map_err(|error| wrong(&error))
+    };
+    let (store, known) = (open(store)?, open(known)?);
     let results = store.as_ref().map_or_else(Results::default, Results::kept_in);
+    let results = known.iter().fold(results, Results::knowing);
     let found = search::run(py, settings.limit(py)?, watch, |stop, report| {
         let options = Options { stop: stop.clone(), ..options };
         plan::plan_shard(&job.job, &options, shard, &results, &mut |state| {
@@ -219,4 +224,10 @@ pub fn merge_stores(py: Python<'_>, into: PathBuf, source: PathBuf) -> PyResult<
     merged
         .map(|taken| (taken.all, taken.new))
         .map_err(|error| raise(py, Class::Value, &error.to_string(), None))
+}
+
+/// The version and the solvers of this build, on which results depend.
+#[pyfunction]
+pub fn build() -> String {
+    plan::build()
 }

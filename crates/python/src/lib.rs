@@ -7,6 +7,7 @@
 mod block;
 mod column;
 mod error;
+mod every_m;
 mod family;
 mod job;
 mod model;
@@ -52,13 +53,15 @@ mod _native {
     #[pymodule_export]
     use super::block::{NativeBlock, NativeBlockAnswer, best_block, block_frontier};
     #[pymodule_export]
+    use super::every_m::{every_m_of_copies, every_m_of_orders};
+    #[pymodule_export]
     use super::family::NativeFamily;
     #[pymodule_export]
-    use super::job::{NativeJob, NativePlan, merge_stores, plan_job};
+    use super::job::{NativeJob, NativePlan, build, merge_stores, plan_job};
     #[pymodule_export]
     use super::model::NativeModel;
     #[pymodule_export]
-    use super::profile::fit_recordings;
+    use super::profile::{fit_recordings, fit_traces};
     #[pymodule_export]
     use super::replayed::{NativeReplayed, replay_schedule};
     #[pymodule_export]

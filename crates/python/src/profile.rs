@@ -1,13 +1,15 @@
-//! Models fitted to what `torch.profiler` recorded.
+//! Models fitted to traces, and to what `torch.profiler` recorded.
 
 use bubbleproof::amounts;
+use bubbleproof::fault::Fault;
 use bubbleproof::trace::clocks::OffsetChoice;
-use bubbleproof::trace::fit::profile;
+use bubbleproof::trace::file;
+use bubbleproof::trace::fit::{Profile, profile};
 use bubbleproof::trace::gather::gather;
 use bubbleproof::trace::profiler::parse;
 use pyo3::prelude::*;
 
-use crate::error::{Class, raise};
+use crate::error::{Class, in_argument, in_file, raise};
 use crate::model::NativeModel;
 use crate::schedule::NativeSchedule;
 
@@ -42,9 +44,48 @@ pub fn fit_recordings(
         profile(name, &[trace]).map_err(|error| error.to_string())
     });
     let profile = fitted.map_err(|message| raise(py, Class::Value, &message, None))?;
+    Ok(with_notes(profile))
+}
+
+/// What to do with a file that is no trace file.
+const OTHER_TRACES: &str = "`bubbleproof trace profile` reads what torch.profiler writes, too";
+
+/// The model of several runs, from the texts of their trace files, each with its name: likewise.
+#[pyfunction]
+pub fn fit_traces(
+    py: Python<'_>,
+    name: &str,
+    traces: Vec<(String, String)>,
+    skip: usize,
+) -> PyResult<(NativeModel, Vec<String>)> {
+    let mut read = Vec::new();
+    for (file, text) in &traces {
+        let found = py.detach(|| file::parse(text));
+        let mut trace = found.map_err(|error| {
+            let fault = Fault::of_trace(text, &error);
+            // Where it is no trace at all, it may be one of those that the command reads too.
+            let help = fault.help.as_ref().map(|_| OTHER_TRACES.to_owned());
+            in_file(py, Some(file), text, Fault { help, ..fault }, None)
+        })?;
+        let iterations = trace.iterations.len();
+        if skip >= iterations {
+            let message =
+                format!("{file} has {iterations} iterations: none is left without the first {skip}");
+            return Err(in_argument(py, "skip", &message));
+        }
+        trace.iterations.drain(..skip);
+        read.push(trace);
+    }
+    let fitted = py.detach(|| profile(name, &read));
+    let profile = fitted.map_err(|error| raise(py, Class::Value, &error.to_string(), None))?;
+    Ok(with_notes(profile))
+}
+
+/// The model of a profile with passes and latencies alone, and what there is to note.
+fn with_notes(profile: Profile) -> (NativeModel, Vec<String>) {
     let profile = profile.without_messages().without_step();
     let time = |ticks: bubbleproof::model::Ticks| amounts::time(ticks.0, "ns");
     let memory = |units: bubbleproof::model::Units| amounts::memory(units.0, "byte");
     let notes = profile.notes.iter().map(|note| note.in_words(time, memory)).collect();
-    Ok((NativeModel { model: profile.model }, notes))
+    (NativeModel { model: profile.model }, notes)
 }

@@ -1,16 +1,19 @@
-//! What replay says of a schedule.
+//! What replay says of a schedule, and of the sends and receives of a file.
 
 use bubbleproof::amounts;
 use bubbleproof::analysis::steady_interval;
+use bubbleproof::comm::{self, Action, CommunicationPlan, Ending, PlanViolation, Semantics};
 use bubbleproof::draw::{Picture, Svg, page};
-use bubbleproof::model::{Model, Ticks};
+use bubbleproof::model::{Device, Model, Ticks};
+use bubbleproof::optimize::explain::gains;
 use bubbleproof::replay::{self, Rate, Verdict, memory_along};
-use bubbleproof::schedule::Schedule;
+use bubbleproof::schedule::{Place, Schedule};
+use bubbleproof::stop::Stop;
 use num_rational::Ratio;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::column::{narrow, wide};
+use crate::column::wide;
 use crate::model::NativeModel;
 use crate::schedule::NativeSchedule;
 
@@ -21,20 +24,29 @@ pub struct NativeReplayed {
     pub model: Model,
     pub schedule: Schedule,
     pub verdict: Verdict,
+    /// The sends and receives that come with the schedule, and what is wrong with them.
+    communication: Option<(CommunicationPlan, Vec<PlanViolation>)>,
 }
 
-/// Replays a schedule under a model.
+/// Replays a schedule under a model, and verifies the sends and receives that come with it.
 #[pyfunction]
 pub fn replay_schedule(py: Python<'_>, model: &NativeModel, schedule: &NativeSchedule) -> NativeReplayed {
-    let (model, schedule) = (model.model.clone(), schedule.schedule.clone());
+    let (model, NativeSchedule { schedule, plan }) = (model.model.clone(), schedule);
     py.detach(|| {
-        let verdict = replay::replay(&model, &schedule);
-        NativeReplayed { model, schedule, verdict }
+        let verdict = replay::replay(&model, schedule);
+        let communication = plan.clone().map(|plan| {
+            let faults = comm::verify(&plan);
+            (plan, faults)
+        });
+        NativeReplayed { communication, ..NativeReplayed::new(model, schedule.clone(), verdict) }
     })
 }
 
-/// Kinds, places and times of passes, column by column.
-type Passes<'py> = (Bound<'py, PyBytes>, [Bound<'py, PyBytes>; 3], Option<[Bound<'py, PyBytes>; 2]>);
+/// For a kind of messages, its name, and who waits for what for ever where the plan does not end.
+type Behaviour = (&'static str, Option<String>);
+
+/// Starts and ends, column by column.
+type Times<'py> = [Bound<'py, PyBytes>; 2];
 
 /// A ratio of Python integers.
 pub fn ratio<T: Copy + Into<i128>>(of: Ratio<T>) -> (i128, i128) {
@@ -45,22 +57,61 @@ pub fn ratio<T: Copy + Into<i128>>(of: Ratio<T>) -> (i128, i128) {
 impl NativeReplayed {
     #[getter]
     fn is_valid(&self) -> bool {
-        self.verdict.is_valid()
+        self.verdict.is_valid() && self.faults().is_empty()
     }
 
-    /// What is wrong, each as its rule, its sentence, and its device, position and pass where it has them.
+    /// What is wrong, each as its rule, its sentence, and its device, position among the passes, pass and position among all actions
+    /// where it has them.
     fn violations<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let unit = &self.model.memory().unit;
-        let object = |violation: &replay::Violation| {
+        let object = |rule: &str, message: String, device: Option<Device>| {
             let object = PyDict::new(py);
-            object.set_item("rule", violation.rule())?;
-            object.set_item("message", violation.in_words(|units| amounts::amount(units.0, unit)))?;
-            object.set_item("device", violation.device().map(|device| device.0))?;
+            object.set_item("rule", rule)?;
+            object.set_item("message", message)?;
+            object.set_item("device", device.map(|device| device.0))?;
+            PyResult::Ok(object)
+        };
+        let of_pass = |violation: &replay::Violation| {
+            let message = violation.in_words(|units| amounts::amount(units.0, unit));
+            let object = object(violation.rule(), message, violation.device())?;
             object.set_item("position", violation.place().map(|place| place.position))?;
             object.set_item("pass", violation.pass().map(|pass| pass.to_string()))?;
+            object.set_item("action", None::<usize>)?;
             Ok(object)
         };
-        self.verdict.violations.iter().map(object).collect()
+        let of_action = |fault: &PlanViolation| {
+            let object = object(fault.rule(), fault.to_string(), fault.device())?;
+            object.set_item("position", None::<usize>)?;
+            object.set_item("pass", None::<String>)?;
+            object.set_item("action", fault.place().map(|place: Place| place.position))?;
+            Ok(object)
+        };
+        let of_passes = self.verdict.violations.iter().map(of_pass);
+        of_passes.chain(self.faults().iter().map(of_action)).collect()
+    }
+
+    /// How many messages are sent, and how they end under each semantics; nothing where the schedule came without messages.
+    #[getter]
+    fn communication(&self) -> Option<(usize, Vec<Behaviour>)> {
+        let (plan, _) = self.communication.as_ref()?;
+        let messages = plan.actions().filter(|(_, action)| matches!(action, Action::Send(_))).count();
+        let behaviour = |semantics| {
+            let waits = match comm::ending(plan, semantics) {
+                Ending::Ends if self.verdict.timing.is_some() => None,
+                Ending::Ends => Some("the passes by themselves cannot run".to_owned()),
+                other => Some(other.to_string()),
+            };
+            (semantics.name(), waits)
+        };
+        Some((messages, Semantics::ALL.into_iter().map(behaviour).collect()))
+    }
+
+    /// What each change could gain at most, the largest gain first: its name, what no schedule is below after it, and how many ticks
+    /// shorter than this one a schedule can be. Nothing where the schedule cannot run.
+    fn gains(&self, py: Python<'_>, bound: i64) -> Option<Vec<(&'static str, i64, i64)>> {
+        let makespan = self.verdict.timing.as_ref()?.metrics.makespan;
+        let gains = py.detach(|| gains(&self.model, makespan, Ticks(bound), &Stop::default()));
+        Some(gains.into_iter().map(|gain| (gain.change.name(), gain.bound.0, gain.most.0)).collect())
     }
 
     /// The most that each device holds, in units of memory.
@@ -90,24 +141,14 @@ impl NativeReplayed {
         steady_interval(&self.schedule, self.verdict.timing.as_ref()?).map(ratio)
     }
 
-    /// All passes, device by device in order: kinds as letters, then devices, stages and microbatches as 32-bit integers, then
-    /// starts and ends in ticks as 64-bit integers. Where the schedule cannot run, there are no starts and no ends.
-    fn passes<'py>(&self, py: Python<'py>) -> Passes<'py> {
-        let orders = || self.schedule.orders().iter();
-        let all = || orders().flatten();
-        let kinds: Vec<u8> = all().map(|pass| pass.kind.letter() as u8).collect();
-        let devices = (0..).zip(orders()).flat_map(|(device, order)| order.iter().map(move |_| device));
-        let places = [
-            narrow(py, devices),
-            narrow(py, all().map(|pass| pass.stage.0)),
-            narrow(py, all().map(|pass| pass.microbatch.0)),
-        ];
-        let times = self.verdict.timing.as_ref().map(|timing| {
-            let starts = || timing.starts.iter().flatten().copied();
-            let ends = all().zip(starts()).map(|(&pass, start)| self.end(pass, start));
-            [wide(py, starts().map(|ticks| ticks.0)), wide(py, ends)]
-        });
-        (PyBytes::new(py, &kinds), places, times)
+    /// The starts and the ends of all passes in ticks, in the order of the schedule's, as 64-bit integers; nothing where the schedule
+    /// cannot run.
+    fn starts_and_ends<'py>(&self, py: Python<'py>) -> Option<Times<'py>> {
+        let starts = &self.verdict.timing.as_ref()?.starts;
+        let starts = || starts.iter().flatten().copied();
+        let passes = self.schedule.orders().iter().flatten();
+        let ends = passes.zip(starts()).map(|(&pass, start)| self.end(pass, start));
+        Some([wide(py, starts().map(|ticks| ticks.0)), wide(py, ends)])
     }
 
     /// What a device holds along its order: the live memory while each pass runs, and after it, in units.
@@ -140,6 +181,15 @@ impl NativeReplayed {
 }
 
 impl NativeReplayed {
+    /// What replay says of a schedule without messages.
+    pub const fn new(model: Model, schedule: Schedule, verdict: Verdict) -> Self {
+        Self { model, schedule, verdict, communication: None }
+    }
+
+    fn faults(&self) -> &[PlanViolation] {
+        self.communication.as_ref().map_or(&[], |(_, faults)| faults)
+    }
+
     fn end(&self, pass: bubbleproof::model::Pass, start: Ticks) -> i64 {
         replay::end_of(&self.model, &self.schedule, pass, start).0
     }

@@ -1,14 +1,18 @@
-//! Schedules: reading, writing, those with a name, and their certificates.
+//! Schedules: reading, writing, mending, those with a name, and their certificates.
 
+use bubbleproof::amounts;
 use bubbleproof::catalog::{self, CatalogError};
 use bubbleproof::certificate::{self, Claim};
+use bubbleproof::comm::CommunicationPlan;
 use bubbleproof::fault::Fault;
 use bubbleproof::interchange::{self, pytorch};
-use bubbleproof::lowering::verified_plan;
+use bubbleproof::lowering::{self, verified_plan};
+use bubbleproof::model::{Model, Units};
 use bubbleproof::schedule::{self, Schedule};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
+use crate::column::narrow;
 use crate::error::{Class, in_file, raise};
 use crate::model::NativeModel;
 use crate::replayed::NativeReplayed;
@@ -18,7 +22,18 @@ use crate::replayed::NativeReplayed;
 #[derive(Debug, PartialEq)]
 pub struct NativeSchedule {
     pub schedule: Schedule,
+    /// The sends and receives of the file that it was read from, where that has any.
+    pub plan: Option<CommunicationPlan>,
 }
+
+impl From<Schedule> for NativeSchedule {
+    fn from(schedule: Schedule) -> Self {
+        Self { schedule, plan: None }
+    }
+}
+
+/// A pass that changes its place: its device, itself, the pass that it comes right after, its old position and its new one.
+type Moved = (u32, String, Option<String>, usize, usize);
 
 #[pymethods]
 impl NativeSchedule {
@@ -28,7 +43,8 @@ impl NativeSchedule {
         let read = py
             .detach(|| interchange::read(text))
             .map_err(|error| in_file(py, name, text, Fault::of_read(text, &error), None))?;
-        Ok(Self { schedule: read.schedule })
+        let plan = read.csv.as_ref().and_then(pytorch::File::plan).cloned();
+        Ok(Self { schedule: read.schedule, plan })
     }
 
     /// The text of the schedule file.
@@ -38,7 +54,38 @@ impl NativeSchedule {
         Ok(String::from_utf8(text)?)
     }
 
-    /// The CSV of PyTorch: the passes alone, or with all communication, which is verified.
+    /// The CSV of PyTorch with the sends and receives that it was read with, where there are any.
+    fn plan_text(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        let print = |plan| py.detach(|| pytorch::print_plan(plan));
+        let text = self.plan.as_ref().map(print).transpose();
+        text.map_err(|error| raise(py, Class::Value, &error.to_string(), None))
+    }
+
+    /// The nearest orders that can run, as `lowering::nearest` finds them, with the passes that have moved and the pairs that were taken
+    /// apart, each by a pass of it.
+    fn nearest(
+        &self,
+        py: Python<'_>,
+        model: Option<&NativeModel>,
+    ) -> PyResult<(Self, Vec<Moved>, Vec<String>)> {
+        let schedule = &self.schedule;
+        let wrong = |message: &str| raise(py, Class::Value, message, None);
+        let unit = || Model::unit(schedule.placement().clone(), schedule.microbatches());
+        let model = model.map_or_else(unit, |model| Ok(model.model.clone()));
+        let model = model.map_err(|error| wrong(&error.to_string()))?;
+        let nearest = py
+            .detach(|| lowering::nearest(&model, schedule))
+            .ok_or_else(|| wrong("no order of these passes can run: some are missing or duplicated"))?;
+        let moved = nearest.displaced(schedule).into_iter().map(|moved| {
+            let after = moved.after.map(|pass| pass.to_string());
+            (moved.device.0, moved.pass.to_string(), after, moved.from, moved.to)
+        });
+        let parted = nearest.parted.iter().map(|(_, pass)| pass.to_string());
+        let (moved, parted) = (moved.collect(), parted.collect());
+        Ok((nearest.schedule.into(), moved, parted))
+    }
+
+    /// The CSV of PyTorch: the passes alone, or with all communication, which is generated and verified.
     fn csv(&self, py: Python<'_>, communication: bool) -> PyResult<String> {
         let wrong = |error: &pytorch::ExportError| raise(py, Class::Value, &error.to_string(), None);
         // What PyTorch cannot run has a plan, too.
@@ -87,6 +134,20 @@ impl NativeSchedule {
         orders.map(|order| order.iter().map(ToString::to_string).collect()).collect()
     }
 
+    /// All passes, device by device in order: kinds as letters, then devices, stages and microbatches as 32-bit integers.
+    fn passes<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, [Bound<'py, PyBytes>; 3]) {
+        let orders = || self.schedule.orders().iter();
+        let all = || orders().flatten();
+        let kinds: Vec<u8> = all().map(|pass| pass.kind.letter() as u8).collect();
+        let devices = (0..).zip(orders()).flat_map(|(device, order)| order.iter().map(move |_| device));
+        let places = [
+            narrow(py, devices),
+            narrow(py, all().map(|pass| pass.stage.0)),
+            narrow(py, all().map(|pass| pass.microbatch.0)),
+        ];
+        (PyBytes::new(py, &kinds), places)
+    }
+
     #[getter]
     fn is_certified(&self) -> bool {
         self.schedule.certificate.is_some()
@@ -97,9 +158,14 @@ impl NativeSchedule {
     }
 }
 
-/// The schedule of the catalogue with this name for a model.
+/// The schedule of the catalogue with this name for a model, also where it takes more memory than there is if that is said.
 #[pyfunction]
-pub fn named_schedule(py: Python<'_>, name: &str, model: &NativeModel) -> PyResult<NativeSchedule> {
+pub fn named_schedule(
+    py: Python<'_>,
+    name: &str,
+    model: &NativeModel,
+    whatever_it_takes: bool,
+) -> PyResult<NativeSchedule> {
     let entry = catalog::find(name).ok_or_else(|| {
         let names: Vec<&str> = catalog::entries().iter().map(|entry| entry.name).collect();
         let meant = bubbleproof::advice::nearest(name, &names);
@@ -109,9 +175,17 @@ pub fn named_schedule(py: Python<'_>, name: &str, model: &NativeModel) -> PyResu
         );
         raise(py, Class::Value, &format!("there is no schedule called `{name}`"), Some(help))
     })?;
-    let made = py.detach(|| entry.generate(&model.model));
-    let schedule = made.map_err(|error: CatalogError| raise(py, Class::Value, &error.to_string(), None))?;
-    Ok(NativeSchedule { schedule })
+    let model = &model.model;
+    let made = py.detach(|| match entry.generate(model) {
+        Err(error @ CatalogError::OverCapacity { .. }) if whatever_it_takes => {
+            let free = model.with_uniform_activation_capacity(None).map_err(|_| error)?;
+            entry.generate(&free)
+        }
+        made => made,
+    });
+    let memory = |units: Units| amounts::amount(units.0, &model.memory().unit);
+    let schedule = made.map_err(|error| raise(py, Class::Value, &error.in_words(memory), None))?;
+    Ok(schedule.into())
 }
 
 /// The names of the catalogue, each with its summary; of a model, those that it can have.
@@ -138,11 +212,7 @@ pub fn check_schedule<'py>(
         .detach(|| certificate::check(schedule, model))
         .map_err(|error| raise(py, Class::Certificate, &error.to_string(), None))?;
     let claims = checked.claims.iter().map(|claim| object(py, claim)).collect::<PyResult<_>>()?;
-    let replayed = NativeReplayed {
-        model: checked.problem.clone(),
-        schedule: schedule.clone(),
-        verdict: checked.verdict,
-    };
+    let replayed = NativeReplayed::new(checked.problem.clone(), schedule.clone(), checked.verdict);
     Ok((claims, NativeModel { model: checked.problem }, replayed))
 }
 

@@ -34,16 +34,13 @@ impl NativeSolution {
     /// The schedule, with its certificate.
     #[getter]
     fn schedule(&self) -> NativeSchedule {
-        NativeSchedule { schedule: self.solution.schedule.clone() }
+        self.solution.schedule.clone().into()
     }
 
     #[getter]
     fn replayed(&self) -> NativeReplayed {
-        NativeReplayed {
-            model: self.model.clone(),
-            schedule: self.solution.schedule.clone(),
-            verdict: self.solution.verdict.clone(),
-        }
+        let Solution { schedule, verdict, .. } = &self.solution;
+        NativeReplayed::new(self.model.clone(), schedule.clone(), verdict.clone())
     }
 
     #[getter]

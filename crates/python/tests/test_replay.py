@@ -47,6 +47,28 @@ def test_the_array_of_passes_agrees_with_the_orders_and_the_figures(replay: bp.R
     assert replay.bubble_rate == 1 - Fraction(replay.busy, 4 * span)
 
 
+def test_the_passes_of_a_schedule_are_those_of_its_replay_without_times(replay: bp.Replay) -> None:
+    passes, timed = replay.schedule.passes, replay.passes
+    assert passes.dtype.names == timed.dtype.names[:4] == ("kind", "device", "stage", "microbatch")
+    assert all((passes[name] == timed[name]).all() for name in passes.dtype.names)
+
+
+def test_gains_are_what_bounds_of_changed_models_say(model: bp.Model, replay: bp.Replay) -> None:
+    slow = bp.replay(
+        replay.schedule, bp.Model.from_toml(model.to_toml().replace("communication = 0", "communication = 3"))
+    )
+    for found in (replay, slow):
+        gains = {gain.change: gain for gain in found.gains()}
+        assert gains["order"].lower_bound == found.lower_bound
+        assert all(gain.at_most == found.makespan - gain.lower_bound for gain in gains.values())
+        assert [gain.at_most for gain in found.gains()] == sorted((g.at_most for g in gains.values()), reverse=True)
+    with pytest.raises(bp.InvalidScheduleError):
+        bp.replay(replay.schedule, model.resized(memory=4)).gains()
+    assert "messages" not in {gain.change for gain in replay.gains()}
+    (messages,) = [gain for gain in slow.gains() if gain.change == "messages"]
+    assert messages.lower_bound == replay.lower_bound, "the model without latency is the first one"
+
+
 def test_the_curve_of_memory_has_the_peak_of_its_device(replay: bp.Replay) -> None:
     for device, peak in enumerate(replay.peak_memory):
         curve = replay.memory(device)
@@ -68,7 +90,7 @@ def test_pictures_are_well_formed(replay: bp.Replay) -> None:
     svg = replay._repr_svg_()
     assert svg is not None
     ElementTree.fromstring(svg)
-    assert replay._repr_html_() == svg
+    assert replay._repr_html_() is None, "else a notebook would keep both"
     assert 'width="700"' in replay.to_svg(width=700)
     with pytest.raises(ValueError, match="width"):
         replay.to_svg(width=10)
@@ -83,7 +105,7 @@ def test_what_is_wrong_is_listed_and_verify_raises_it(model: bp.Model) -> None:
     assert (first.rule, first.device) == ("over-capacity", 0) and first.position is not None
     assert replay.makespan > 0, "it runs, but for its memory"
     html = replay._repr_html_()
-    assert html is not None and "<svg" in html
+    assert html is not None and html.startswith("<ul><li>device 0") and "<svg" in html
     with pytest.raises(bp.InvalidScheduleError) as caught:
         bp.verify(schedule, tight)
     assert caught.value.violations == replay.violations

@@ -44,6 +44,75 @@ def test_communication_is_written_only_for_what_can_run() -> None:
         stuck.to_csv(communication=True)
 
 
+SWAPPED = (
+    "0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0WAIT_SEND_F0,0RECV_B1,0B1,0WAIT_SEND_F1,0REDUCE_GRAD,0WAIT_REDUCE_GRAD\r\n"
+    "1RECV_F1,1RECV_F0,1F0,1B0,1SEND_B0,1F1,1B1,1SEND_B1,1REDUCE_GRAD,1WAIT_REDUCE_GRAD,1WAIT_SEND_B0,1WAIT_SEND_B1\r\n"
+)
+"""A file whose second device takes one message for the other."""
+
+
+def test_sends_and_receives_of_a_file_are_verified() -> None:
+    unit = bp.Model(devices=2, microbatches=2, forward=1, backward_input=1, backward_weight=1)
+    swapped = bp.Schedule.from_text(SWAPPED)
+    assert swapped.has_communication
+    with pytest.raises(bp.InvalidScheduleError, match="the weight gradients of stages 0 to 1 would be wrong") as caught:
+        bp.verify(swapped, unit)
+    (violation,) = caught.value.violations
+    assert (violation.rule, violation.device, violation.action) == ("swapped-messages", 1, 0)
+    replay = bp.replay(swapped, unit)
+    assert not replay.is_valid and replay.makespan > 0, "the passes run"
+    assert replay.communication is not None and replay.communication.messages == 4
+
+    mended = bp.Schedule.from_text(swapped.to_csv(communication=True))
+    assert mended.orders == swapped.orders and mended != swapped
+    communication = bp.verify(mended, unit).communication
+    assert communication is not None and communication.ends_everywhere
+    assert list(communication.waits) == ["buffered", "rendezvous", "pair-streams", "device-streams"]
+
+    for schedule in (swapped, mended):
+        again = pickle.loads(pickle.dumps(schedule))
+        assert again == schedule and again.has_communication
+    passes = bp.Schedule.from_text(swapped.to_csv())
+    assert not passes.has_communication and passes != swapped
+    assert bp.verify(passes, unit).communication is None
+
+
+def test_messages_that_hang_with_nccl_alone_are_shown() -> None:
+    unit = bp.Model(devices=2, microbatches=2, forward=1, backward_input=1, backward_weight=1)
+    mended = bp.Schedule.from_text(SWAPPED).to_csv(communication=True)
+    crossing = mended.replace("0F0,0SEND_F0,0F1", "0RECV_B0,0F0,0SEND_F0,0F1").replace("0RECV_B0,0B0", "0B0")
+    replay = bp.verify(bp.Schedule.from_text(crossing), unit)
+    assert replay.communication is not None and not replay.communication.ends_everywhere
+    assert replay.communication.waits["rendezvous"] is None and replay.communication.waits["pair-streams"] is not None
+    html = replay._repr_html_()
+    assert (
+        "hangs with some runtimes" in repr(replay)
+        and html is not None
+        and "never ends with pair-streams messages" in html
+    )
+
+
+def test_passes_that_wait_for_each_other_are_mended_by_the_fewest_moves() -> None:
+    stuck = bp.Schedule.from_text("0F0,0B0,0F1,0B1\r\n1F0,1F1,1B0,1B1\r\n")
+    nearest = stuck.nearest()
+    assert nearest.moves == (bp.Move(0, "0F1", "0F0", 2, 1),)
+    assert str(nearest.moves[0]) == "device 0: 0F1 moves after 0F0"
+    assert str(bp.Move(1, "1F0", None, 3, 0)) == "device 1: 1F0 moves to the front"
+    unit = bp.Model(devices=2, microbatches=2, forward=1, backward_input=1, backward_weight=1)
+    assert bp.verify(nearest.schedule, unit).makespan == 9
+    assert nearest.schedule.nearest(unit).moves == ()
+    with pytest.raises(bp.InputError, match="missing or duplicated"):
+        bp.Schedule.from_text("0F0,0B0\r\n1F0,1W0\r\n").nearest()
+
+
+def test_microbatches_are_numbered_as_pytorch_looks_losses_up() -> None:
+    schedule = bp.Schedule.from_text("0F1,0F0,0B1,0B0\r\n1F1,1F0,1B1,1B0\r\n")
+    assert schedule.to_csv() == "0F0,0F1,0B0,0B1\r\n1F0,1F1,1B0,1B1\r\n"
+    written = bp.Schedule.from_text(schedule.to_csv(communication=True))
+    unit = bp.Model(devices=2, microbatches=2, forward=1, backward_input=1, backward_weight=1)
+    assert bp.verify(written, unit).makespan == bp.verify(schedule, unit).makespan
+
+
 def test_names_that_nobody_knows_are_refused_with_the_nearest(model: bp.Model) -> None:
     with pytest.raises(bp.InputError, match="did you mean `1f1b`") as caught:
         bp.Schedule.named("1f1bb", model)
@@ -56,6 +125,17 @@ def test_the_catalogue_of_a_model_is_what_its_placement_can_have(model: bp.Model
     names = bp.catalog(model)
     assert "1f1b" in names and "v-min" not in names and "v-min" in bp.catalog()
     assert set(bp.compare(model)) == set(names)
+
+
+def test_a_named_schedule_that_does_not_fit_is_compared_as_not_valid() -> None:
+    model = bp.Model(
+        devices=4, microbatches=8, forward=1, backward_input=1, backward_weight=1, activation="2 GiB", capacity="9 GiB"
+    )
+    compared = bp.compare(model, ["1f1b", "zb-h2"])
+    assert {name: replay.is_valid for name, replay in compared.items()} == {"1f1b": True, "zb-h2": False}
+    assert "zb-h2" not in bp.compare(model)
+    with pytest.raises(bp.InputError, match=r"holds 14 GiB on device 0"):
+        bp.Schedule.named("zb-h2", model)
 
 
 def test_schedules_are_pickled_compared_and_hashed(model: bp.Model) -> None:

@@ -219,6 +219,13 @@ def test_a_plan_is_the_best_of_its_alternatives_and_certified() -> None:
     assert len(plan.alternatives) == len(plan.job.choices())
 
 
+def test_plans_are_pickled_compared_and_hashed() -> None:
+    plan = bp.plan(job())
+    again = pickle.loads(pickle.dumps(plan))
+    assert again == plan and hash(again) == hash(plan) and again.replay == plan.replay
+    assert again != bp.plan(job(2))
+
+
 def test_a_store_saves_searches_and_changes_no_answer(tmp_path: Path) -> None:
     store = tmp_path / "results.sqlite"
     first, second = bp.plan(job(), store=store), bp.plan(job(), store=store)

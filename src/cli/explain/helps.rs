@@ -8,7 +8,7 @@ use crate::amounts::Amounts;
 use crate::cli::figures::{decimal, percentage};
 use crate::cli::table::Table;
 use crate::model::Ticks;
-use crate::optimize::explain::{Change, Gain};
+use crate::optimize::explain::Gain;
 use crate::replay::Rate;
 
 /// What a change could gain, as `--json` gives it.
@@ -31,7 +31,7 @@ impl GainReport {
     pub fn new(gain: Gain, makespan: Ticks) -> Self {
         let rate = Rate::new(gain.most.0.into(), makespan.0.max(1).into());
         let (bound, at_most) = (gain.bound.0, gain.most.0);
-        Self { change: name(gain.change), bound, at_most, share: decimal(rate), rate }
+        Self { change: gain.change.name(), bound, at_most, share: decimal(rate), rate }
     }
 
     fn words(&self) -> &'static str {
@@ -41,15 +41,6 @@ impl GainReport {
             "balance" => "work divided evenly",
             _ => "another order of the passes",
         }
-    }
-}
-
-const fn name(change: Change) -> &'static str {
-    match change {
-        Change::Memory => "memory",
-        Change::Messages => "messages",
-        Change::Balance => "balance",
-        Change::Order => "order",
     }
 }
 

@@ -32,6 +32,19 @@ pub enum Change {
     Balance,
 }
 
+impl Change {
+    /// Its name: `order`, `memory`, `messages` or `balance`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Order => "order",
+            Self::Memory => "memory",
+            Self::Messages => "messages",
+            Self::Balance => "balance",
+        }
+    }
+}
+
 /// What a change could gain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gain {

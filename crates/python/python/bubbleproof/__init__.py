@@ -23,13 +23,14 @@ from ._errors import (
     NoAnswerError,
     UnsupportedTorchError,
 )
+from ._every_m import EveryM, Formula, prove_every_m
 from ._job import Job
 from ._model import Bound, Model
 from ._native import VERSION as __version__
-from ._profile import profile_torch
+from ._profile import TraceProfile, profile_torch, profile_traces
 from ._progress import Progress
-from ._replay import Replay, Violation, replay, verify
-from ._schedule import Checked, Claim, Schedule, catalog, check, compare
+from ._replay import Communication, Gain, Replay, Violation, replay, verify
+from ._schedule import Checked, Claim, Move, Nearest, Schedule, catalog, check, compare
 from ._search import Alternative, Plan, Solution, optimize, plan
 from ._sweep import SweepProgress, sweep
 
@@ -42,16 +43,22 @@ __all__ = [
     "CertificateError",
     "Checked",
     "Claim",
+    "Communication",
     "DefectError",
+    "EveryM",
     "Family",
     "FileError",
+    "Formula",
     "Frontier",
     "FrontierPoint",
+    "Gain",
     "InfeasibleError",
     "InputError",
     "InvalidScheduleError",
     "Job",
     "Model",
+    "Move",
+    "Nearest",
     "NoAnswerError",
     "Plan",
     "Progress",
@@ -60,6 +67,7 @@ __all__ = [
     "Solution",
     "SweepProgress",
     "Theorem",
+    "TraceProfile",
     "UnsupportedTorchError",
     "Violation",
     "__version__",
@@ -72,7 +80,9 @@ __all__ = [
     "optimize",
     "plan",
     "profile_torch",
+    "profile_traces",
     "prove",
+    "prove_every_m",
     "replay",
     "sweep",
     "verify",

@@ -11,26 +11,18 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-def passes(kinds: bytes, places: tuple[bytes, bytes, bytes], times: tuple[bytes, bytes]) -> npt.NDArray[np.void]:
-    """The passes of a schedule with their times."""
+def passes(
+    kinds: bytes, places: tuple[bytes, bytes, bytes], times: tuple[bytes, bytes] | None = None
+) -> npt.NDArray[np.void]:
+    """The passes of a schedule, with their times where these are given."""
     import numpy as np
 
-    form = np.dtype(
-        [
-            ("kind", "S1"),
-            ("device", np.uint32),
-            ("stage", np.uint32),
-            ("microbatch", np.uint32),
-            ("start", np.int64),
-            ("end", np.int64),
-        ]
-    )
-    made = np.empty(len(kinds), form)
+    of_times = [] if times is None else [("start", np.int64), ("end", np.int64)]
+    of_places = [("device", np.uint32), ("stage", np.uint32), ("microbatch", np.uint32)]
+    made = np.empty(len(kinds), np.dtype([("kind", "S1"), *of_places, *of_times]))
     made["kind"] = np.frombuffer(kinds, "S1")
-    for name, column in zip(("device", "stage", "microbatch"), places, strict=True):
-        made[name] = np.frombuffer(column, np.uint32)
-    for name, column in zip(("start", "end"), times, strict=True):
-        made[name] = np.frombuffer(column, np.int64)
+    for (name, form), column in zip([*of_places, *of_times], [*places, *(times or ())], strict=True):
+        made[name] = np.frombuffer(column, form)
     made.flags.writeable = False
     return made
 

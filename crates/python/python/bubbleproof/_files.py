@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import tempfile
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +16,18 @@ if TYPE_CHECKING:
 
 
 def read(path: StrPath) -> str:
-    """The text of a file."""
-    return Path(path).read_text(encoding="utf-8")
+    """The text of a file, which may be packed with gzip.
+
+    Raises:
+        OSError: if it cannot be read or unpacked.
+    """
+    content = Path(path).read_bytes()
+    if content.startswith(b"\x1f\x8b"):
+        try:
+            content = gzip.decompress(content)
+        except (EOFError, zlib.error) as error:
+            raise gzip.BadGzipFile(f"{path}: the gzip file is damaged: {error}") from error
+    return content.decode()
 
 
 def write(path: StrPath, text: str) -> None:

@@ -1,21 +1,56 @@
-"""Models measured in PyTorch: a few steps of a pipeline under ``torch.profiler``, on every rank."""
+"""Models of measured runs: of traces, and of a few steps of a pipeline under ``torch.profiler``, on every rank."""
 
 from __future__ import annotations
 
 import gzip
 import tempfile
+from dataclasses import dataclass
 from importlib import import_module
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _native, _torch
+from . import _files, _native, _torch
 from ._errors import InputError
 from ._model import Model
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import TracebackType
 
+    from ._files import StrPath
     from ._schedule import Schedule
+
+
+@dataclass(frozen=True)
+class TraceProfile:
+    """A model fitted to traces."""
+
+    model: Model
+    """The model: medians of every stage and kind of pass, latencies between devices, and memory where the traces have it."""
+    notes: tuple[str, ...]
+    """What the traces leave open, and how the model was completed."""
+
+
+def profile_traces(traces: StrPath | Sequence[StrPath], *, name: str = "measured", skip: int = 0) -> TraceProfile:
+    """Fits a model to trace files, one for each run. They may be packed with gzip. ``docs/traces.md`` describes their format.
+
+    Args:
+        traces: The file, or the files.
+        name: What to call the model.
+        skip: How many iterations at the beginning of each trace to leave out.
+
+    Raises:
+        OSError: if a file cannot be read.
+        FileError: if a file is wrong, with the place.
+        InputError: if the traces make no model.
+    """
+    if skip < 0:
+        raise InputError(f"skip must not be negative, but is {skip}", field="skip")
+    paths = [traces] if isinstance(traces, (str, PathLike)) else traces
+    texts = [(str(path), _files.read(path)) for path in paths]
+    native, notes = _native.fit_traces(name, texts, skip)
+    return TraceProfile(Model._found(native), tuple(notes))
 
 
 class profile_torch:

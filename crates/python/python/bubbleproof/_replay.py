@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _arrays, _files, _native
 from ._errors import InvalidScheduleError
@@ -33,6 +33,36 @@ class Violation:
     """The position in its order, from 0."""
     pass_: str | None
     """The pass there, such as ``"3F0"``."""
+    action: int | None = None
+    """Of a violation of sends and receives, the position among all actions of the device, from 0."""
+
+
+@dataclass(frozen=True)
+class Communication:
+    """The sends and receives that come with a schedule of PyTorch."""
+
+    messages: int
+    """How many messages are sent."""
+    waits: dict[str, str | None]
+    """By semantics of messages (``"buffered"``, ``"rendezvous"``, ``"pair-streams"``, ``"device-streams"``): ``None`` if every run
+    ends, or else who waits for what for ever. ``docs/pytorch.md`` says which of them PyTorch has."""
+
+    @property
+    def ends_everywhere(self) -> bool:
+        """Whether every run ends, with gloo, and with NCCL in every set-up."""
+        return not any(self.waits.values())
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What a change could gain at most."""
+
+    change: Literal["order", "memory", "messages", "balance"]
+    """Another order of the passes, no memory limits, messages that take no time, or the same work divided evenly among devices."""
+    lower_bound: int
+    """After the change, no schedule has a shorter makespan, in ticks."""
+    at_most: int
+    """After the change, a schedule can be so many ticks shorter than this one, and not more."""
 
 
 class Replay:
@@ -57,7 +87,7 @@ class Replay:
 
     @property
     def is_valid(self) -> bool:
-        """Whether nothing is wrong and every pass runs."""
+        """Whether nothing is wrong and every pass runs; see :func:`bubbleproof.verify` for what that says of messages."""
         return self._native.is_valid
 
     @cached_property
@@ -65,8 +95,36 @@ class Replay:
         """Everything that is wrong, by device and position."""
         found = self._native.violations()
         return tuple(
-            Violation(each["rule"], each["message"], each["device"], each["position"], each["pass"]) for each in found
+            Violation(each["rule"], each["message"], each["device"], each["position"], each["pass"], each["action"])
+            for each in found
         )
+
+    @cached_property
+    def communication(self) -> Communication | None:
+        """How the sends and receives of the schedule end, if it came with any: see :attr:`Schedule.has_communication`."""
+        found = self._native.communication
+        if found is None:
+            return None
+        messages, behaviours = found
+        return Communication(messages, dict(behaviours))
+
+    def gains(self) -> tuple[Gain, ...]:
+        """What would help: what each change could gain at most over this schedule, the largest gain first.
+
+        Raises:
+            InvalidScheduleError: if the schedule is not valid.
+
+        Example:
+            >>> import bubbleproof as bp
+            >>> model = bp.Model(devices=2, microbatches=4, forward=[3, 1], backward_input=1, backward_weight=1)
+            >>> replay = bp.replay(bp.Schedule.named("1f1b", model), model)
+            >>> [(gain.change, gain.at_most) for gain in replay.gains()]
+            [('balance', 5), ('order', 1)]
+        """
+        found = self._native.gains(self.lower_bound) if self.is_valid else None
+        if found is None:
+            raise InvalidScheduleError(self.violations)
+        return tuple(Gain(change, bound, most) for change, bound, most in found)
 
     def _times(self) -> tuple[int, int, int]:
         times = self._native.times
@@ -157,8 +215,8 @@ class Replay:
 
     @cached_property
     def passes(self) -> npt.NDArray[np.void]:
-        """All passes as a structured array, device by device in order: ``kind`` (``b"F"``, ``b"I"``, ``b"W"``, ``b"B"``,
-        ``b"R"``), ``device``, ``stage``, ``microbatch``, ``start``, ``end``. Needs NumPy.
+        """The timeline: all passes as a structured array, device by device in order. Its columns are ``kind`` (``b"F"``, ``b"I"``,
+        ``b"W"``, ``b"B"``, ``b"R"``), ``device``, ``stage``, ``microbatch``, ``start``, ``end``. Needs NumPy.
 
         Example:
             >>> import bubbleproof as bp
@@ -167,10 +225,10 @@ class Replay:
             >>> [int(end) for end in passes["end"][passes["device"] == 1][:3]]
             [2, 4, 5]
         """
-        kinds, places, times = self._native.passes()
+        times = self._native.starts_and_ends()
         if times is None:
             raise InvalidScheduleError(self.violations)
-        return _arrays.passes(kinds, places, times)
+        return _arrays.passes(*self.schedule._native.passes(), times)
 
     def to_pandas(self) -> Any:
         """The same as a DataFrame of pandas."""
@@ -221,13 +279,15 @@ class Replay:
         return self._native.svg(None)
 
     def _repr_html_(self) -> str | None:
-        """What a notebook shows: the timeline, or what is wrong. (A notebook that has HTML does not ask for the SVG.)"""
-        svg = self._native.svg(None)
-        if svg is not None:
-            return svg
-        items = "".join(f"<li>{_escaped(violation.message)}</li>" for violation in self.violations[:20])
+        """What is wrong, and the timeline where there is one. A notebook that gets nothing here asks for the SVG alone."""
+        waits = {} if self.communication is None else self.communication.waits
+        hangs = [f"never ends with {name} messages: {who}" for name, who in waits.items() if who is not None]
+        if self.is_valid and not hangs:
+            return None
+        wrong = [violation.message for violation in self.violations[:20]] or hangs
+        items = "".join(f"<li>{_escaped(each)}</li>" for each in wrong)
         more = len(self.violations) - 20
-        return f"<ul>{items}</ul>" + (f"<p>and {more} more</p>" if more > 0 else "")
+        return f"<ul>{items}</ul>" + (f"<p>and {more} more</p>" if more > 0 else "") + (self._native.svg(None) or "")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Replay):
@@ -240,6 +300,8 @@ class Replay:
     def __repr__(self) -> str:
         if not self.is_valid:
             return f"<Replay: {len(self.violations)} violations>"
+        if self.communication is not None and not self.communication.ends_everywhere:
+            return f"<Replay: makespan {self.makespan}, peak memory {max(self.peak_memory)}, hangs with some runtimes>"
         return f"<Replay: makespan {self.makespan}, peak memory {max(self.peak_memory)}>"
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -255,8 +317,8 @@ def _escaped(text: str) -> str:
 def replay(schedule: Schedule, model: Model) -> Replay:
     """Runs a schedule under a model.
 
-    The schedule says how many microbatches there are; the model must have its stages and devices. What is wrong is in
-    :attr:`Replay.violations`; :func:`verify` raises it.
+    The schedule says how many microbatches there are; the model must have its stages and devices. Sends and receives that come with
+    the schedule are verified too. What is wrong is in :attr:`Replay.violations`; :func:`verify` raises it.
     """
     return Replay(_native.replay_schedule(model._native, schedule._native), model, schedule)
 
@@ -264,8 +326,12 @@ def replay(schedule: Schedule, model: Model) -> Replay:
 def verify(schedule: Schedule, model: Model) -> Replay:
     """Runs a schedule under a model, within its memory limits.
 
+    Sends and receives that come with the schedule must end with buffered and with rendezvous messages, as gloo has them.
+    :attr:`Communication.ends_everywhere` says whether they also end with every set-up of NCCL.
+
     Raises:
-        InvalidScheduleError: if it breaks a rule: a pass is missing, devices wait for each other, memory is exceeded.
+        InvalidScheduleError: if it breaks a rule: a pass is missing, devices wait for each other, memory is exceeded,
+            a message is taken for another one.
 
     Example:
         >>> import bubbleproof as bp

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from . import _files, _native
+from . import _arrays, _files, _native
 from ._errors import InputError
 from ._model import Model
 from ._pickles import FORM
@@ -15,6 +16,9 @@ from ._replay import Replay
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
+
+    import numpy as np
+    import numpy.typing as npt
 
     from ._files import StrPath
     from ._native import NativeSchedule
@@ -63,9 +67,10 @@ class Schedule:
         """The schedule of the literature with this name, for the placement and the durations of a model.
 
         Raises:
-            InputError: if there is none of this name, or none for this placement. :func:`bubbleproof.catalog` has the names.
+            InputError: if there is none of this name, none for this placement, or none within the memory limits.
+                :func:`bubbleproof.catalog` has the names.
         """
-        return cls._of(_native.named_schedule(name, model._native))
+        return cls._of(_native.named_schedule(name, model._native, False))
 
     @classmethod
     def from_torch(cls, schedule: Any) -> Schedule:
@@ -104,8 +109,8 @@ class Schedule:
         return self._native.text()
 
     def to_csv(self, *, communication: bool = False) -> str:
-        """PyTorch's CSV: the passes alone (``compute_only``), or with all ``communication`` (``compute_comms``), which has been
-        verified.
+        """PyTorch's CSV: the passes alone (``compute_only``), or with all ``communication`` (``compute_comms``), which is generated
+        anew and has been verified.
 
         Raises:
             InputError: if the schedule cannot run, or PyTorch's format cannot say it.
@@ -143,6 +148,49 @@ class Schedule:
         return tuple(map(tuple, self._native.orders))
 
     @property
+    def passes(self) -> npt.NDArray[np.void]:
+        """All passes as a structured array, device by device in order: ``kind`` (``b"F"``, ``b"I"``, ``b"W"``, ``b"B"``, ``b"R"``),
+        ``device``, ``stage``, ``microbatch``. :attr:`Replay.passes` has their times, too. Needs NumPy.
+
+        Example:
+            >>> import bubbleproof as bp
+            >>> schedule = bp.Schedule.from_text("0F0,0F1,0B0,0B1\\r\\n1F0,1B0,1F1,1B1\\r\\n")
+            >>> [int(microbatch) for microbatch in schedule.passes["microbatch"][:4]]
+            [0, 1, 0, 1]
+        """
+        return _arrays.passes(*self._native.passes())
+
+    @property
+    def has_communication(self) -> bool:
+        """Whether it was read with sends and receives, from a CSV or from a runtime of PyTorch.
+
+        :func:`bubbleproof.verify` verifies them. ``to_csv(communication=True)`` and ``to_torch`` generate new ones; ``save``,
+        ``to_json``, ``to_csv()`` and ``nearest`` keep the passes alone.
+        """
+        return self._native.plan_text() is not None
+
+    def nearest(self, model: Model | None = None) -> Nearest:
+        """The nearest orders that can run: those of the schedule itself if they can, or else with as few moves as possible.
+
+        Args:
+            model: Decides between equally few moves by the makespan; by default, the one with unit times.
+
+        Raises:
+            InputError: if no order can run, because passes are missing or duplicated.
+
+        Example:
+            >>> import bubbleproof as bp
+            >>> stuck = bp.Schedule.from_text("0F0,0B0,0F1,0B1\\r\\n1F0,1F1,1B0,1B1\\r\\n")
+            >>> nearest = stuck.nearest()
+            >>> print(*nearest.moves)
+            device 0: 0F1 moves after 0F0
+            >>> nearest.schedule.orders[0]
+            ('0F0', '0F1', '0B0', '0B1')
+        """
+        native, moves, parted = self._native.nearest(None if model is None else model._native)
+        return Nearest(Schedule._of(native), tuple(Move(*move) for move in moves), tuple(parted))
+
+    @property
     def is_certified(self) -> bool:
         """Whether it carries a certificate, which :func:`bubbleproof.check` checks."""
         return self._native.is_certified
@@ -162,7 +210,39 @@ class Schedule:
         return f"<Schedule{name}: devices={self.devices}, stages={self.stages}, microbatches={self.microbatches}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restored, (FORM, self.to_json())
+        return _restored, (FORM, self._native.plan_text() or self.to_json())
+
+
+@dataclass(frozen=True)
+class Move:
+    """A pass that changes its place among those of its device."""
+
+    device: int
+    """The device, from 0."""
+    pass_: str
+    """The pass, such as ``"0F1"``."""
+    after: str | None
+    """The pass that it comes right after; ``None`` if it comes first."""
+    before: int
+    """Its old position, from 0."""
+    now: int
+    """Its new position, from 0."""
+
+    def __str__(self) -> str:
+        where = "to the front" if self.after is None else f"after {self.after}"
+        return f"device {self.device}: {self.pass_} moves {where}"
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """Orders that can run, and what was changed to come to them."""
+
+    schedule: Schedule
+    """The schedule that can run. Whether it keeps to memory limits, :func:`bubbleproof.verify` says."""
+    moves: tuple[Move, ...]
+    """The passes that have moved."""
+    parted: tuple[str, ...]
+    """The overlapped pairs that were taken apart, each by a pass of it."""
 
 
 def _restored(form: int, text: str) -> Schedule:
@@ -227,10 +307,10 @@ def check(schedule: Schedule, model: Model | None = None) -> Checked:
 
 def compare(model: Model, schedules: Sequence[str | Schedule] | None = None) -> dict[str, Replay]:
     """Replays named schedules under a model: all that it can have within its memory limits, or these. Schedules of one's own count
-    by name.
+    by name. One of these that takes more memory than there is has a replay that is not valid.
 
     Raises:
-        InputError: if a name is not known, or the model cannot have that schedule.
+        InputError: if a name is not known, or the placement of the model cannot have that schedule.
 
     Example:
         >>> import bubbleproof as bp
@@ -241,13 +321,14 @@ def compare(model: Model, schedules: Sequence[str | Schedule] | None = None) -> 
     from ._replay import replay
 
     found: dict[str, Replay] = {}
-    for each in catalog(model) if schedules is None else schedules:
-        try:
-            schedule = each if isinstance(each, Schedule) else Schedule.named(each, model)
-        except InputError:
-            if schedules is None:
-                continue  # it needs more memory than there is
-            raise
-        name = each if isinstance(each, str) else each.name or f"schedule {len(found)}"
-        found[name] = replay(schedule, model)
+    given: Sequence[str | Schedule] = () if schedules is None else schedules
+    for each in given:
+        if isinstance(each, str):
+            found[each] = replay(Schedule._of(_native.named_schedule(each, model._native, True)), model)
+        else:
+            found[each.name or f"schedule {len(found)}"] = replay(each, model)
+    for name in catalog(model) if schedules is None else ():
+        # One that needs more memory than there is raises it.
+        with suppress(InputError):
+            found[name] = replay(Schedule.named(name, model), model)
     return found

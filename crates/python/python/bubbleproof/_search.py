@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Settings:
+class Settings:
     """How to search, as the extension module reads it."""
 
     objective: Objective
@@ -143,7 +143,7 @@ def optimize(
     """
     if memory is not None:
         model = model.resized(memory=memory)
-    settings = _Settings(objective, time_limit, seed, threads)
+    settings = Settings(objective, time_limit, seed, threads)
     given = [schedule._native for schedule in known]
     with watching(progress, model.time_unit) as watch:
         native = _native.optimize_model(model._native, settings, given, watch)
@@ -278,9 +278,20 @@ def plan(
         InfeasibleError: if no plan fits.
         InputError: if an argument is wrong, or the store is not one.
     """
-    settings = _Settings("makespan", time_limit, seed, threads)
+    return planned(job, Settings("makespan", time_limit, seed, threads), store, None, shard, progress)
+
+
+def planned(
+    job: Job,
+    settings: Settings,
+    store: StrPath | None,
+    known: StrPath | None,
+    shard: tuple[int, int] | None,
+    progress: Watch,
+) -> Plan:
+    """The best plan of a job. Results are kept in ``store``, and also looked up in ``known``, where it is a file."""
     with watching(progress, job.time_unit) as watch:
-        native = _native.plan_job(job._native, settings, store, shard, watch)
+        native = _native.plan_job(job._native, settings, store, known, shard, watch)
     found, schedule = native.model, native.schedule
     return Plan(
         job=job,

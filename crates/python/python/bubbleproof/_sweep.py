@@ -4,8 +4,8 @@ A sweep is a list of *pieces*: a job, or a part of the choices of a job. A piece
 the store of the sweep: at once, where workers share the file, or with the answer of the worker, where they do not. A piece is
 *finished* once its results are in the store and the journal beside the store says so, in this order. Hence, whoever is killed and
 whenever: what is finished is not searched for again, and nothing else is taken for finished. Workers that share the file look there
-first, so that they compute no result that it has; workers elsewhere begin with an empty store. What a store says is checked before
-it is used.
+first, so that they compute no result that it has; workers on a cluster of Ray know what it had when the sweep began, and those of
+other executors begin with an empty store. What a store says is checked before it is used.
 
 Which worker plans which piece, how often a piece is tried, and when, is left to the executor.
 """
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from . import _native
 from ._errors import InfeasibleError, InputError, NoAnswerError
 from ._job import Job
-from ._search import Plan, plan
+from ._search import Plan, Settings, planned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -67,30 +67,29 @@ class Piece:
     @property
     def key(self) -> str:
         """What the journal calls it: a digest of all that its results depend on."""
-        parts = [_native.VERSION, self.text, self.shard, self.time_limit, self.seed]
+        parts = [_native.build(), self.text, self.shard, self.time_limit, self.seed]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
-    def plan(self, store: StrPath | None, progress: Callable[[Progress], object] | None = None) -> Answer:
-        """Plans it on one thread, with this store."""
+    def plan(
+        self,
+        store: StrPath | None,
+        progress: Callable[[Progress], object] | None = None,
+        *,
+        known: StrPath | None = None,
+    ) -> Answer:
+        """Plans it on one thread. Results are kept in ``store``, and also looked up in ``known``."""
         job = Job.from_toml(self.text)
+        settings = Settings("makespan", self.time_limit, self.seed, 1)
         try:
-            return plan(
-                job,
-                time_limit=self.time_limit,
-                seed=self.seed,
-                threads=1,
-                store=store,
-                shard=self.shard,
-                progress=progress,
-            )
+            return planned(job, settings, store, known, self.shard, progress)
         except InfeasibleError as error:
             return error
 
-    def plan_apart(self) -> tuple[Answer, bytes]:
-        """Plans it with a store of its own, whose bytes go with the answer."""
+    def plan_apart(self, known: StrPath | None = None) -> tuple[Answer, bytes]:
+        """Plans it with a store of its own, whose bytes go with the answer: what is not in ``known``."""
         with tempfile.TemporaryDirectory() as folder:
             store = Path(folder) / "results.sqlite"
-            answer = self.plan(store)
+            answer = self.plan(store, known=known)
             return answer, store.read_bytes() if store.exists() else b""
 
 
@@ -114,6 +113,15 @@ class Ledger:
     def has(self, piece: Piece) -> bool:
         """Whether a piece is finished."""
         return piece.key in self._finished
+
+    def known(self) -> bytes:
+        """The bytes of a store with all that is in this one; none where there is none."""
+        if not self.store.exists():
+            return b""
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / "results.sqlite"
+            _native.merge_stores(copy, self.store)
+            return copy.read_bytes()
 
     def take_in(self, results: bytes) -> None:
         """Takes in the store of a worker."""

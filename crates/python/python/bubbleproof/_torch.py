@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ._errors import InputError, UnsupportedTorchError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import ModuleType
 
     from ._schedule import Schedule
@@ -68,8 +68,6 @@ def load(
                 f"{name} has no effect on a schedule that is loaded", f"known: {', '.join(_OPTIONS)}", name
             )
     _check(schedule, held, n_microbatches)
-    if loss_fn is not None:
-        _check_losses(schedule)
     if any("I" in each or "W" in each for order in schedule.orders for each in order):
         _check_split(held)
     # PyTorch finds out the shapes of messages in the order of this list.
@@ -114,25 +112,6 @@ def _check(schedule: Schedule, held: list[Any], n_microbatches: int | None) -> N
         )
 
 
-def _check_losses(schedule: Schedule) -> None:
-    """Checks that the last stage runs its forwards in the order of microbatches.
-
-    PyTorch 2.14 and 2.15 keep losses in the order in which they are computed, and look them up by microbatch.
-
-    Raises:
-        InputError: if it does not.
-    """
-    first = f"{schedule.stages - 1}F"
-    forwards = [int(each[len(first) :]) for order in schedule.orders for each in order if each.startswith(first)]
-    if forwards != sorted(forwards):
-        raise InputError(
-            f"stage {schedule.stages - 1} runs its forwards out of order: PyTorch would take the loss of one microbatch for "
-            "that of another",
-            "number the microbatches in the order in which the last stage runs them",
-            "loss_fn",
-        )
-
-
 def _check_split(held: list[Any]) -> None:
     """Checks that what wraps the stages survives a backward in two parts.
 
@@ -164,13 +143,18 @@ def _reshards(module: Any) -> bool:
     return group is not None and group.post_forward_mesh_info is not None
 
 
+def _omitted(pipelining: ModuleType) -> tuple[str, ...]:
+    """The actions that this release does not know."""
+    known = {kind.value for kind in pipelining._ComputationType}
+    return tuple(name for name in _OMISSIBLE if name not in known)
+
+
 def _actions(pipelining: ModuleType, csv: str) -> dict[int, list[Any]]:
     """The rows of a CSV as actions of PyTorch, without those that this release does not know and need not."""
-    known = {kind.value for kind in pipelining._ComputationType}
-    unknown = tuple(name for name in _OMISSIBLE if name not in known)
+    omitted = _omitted(pipelining)
 
     def is_known(cell: str) -> bool:
-        return not any(name in cell for name in unknown)
+        return not any(name in cell for name in omitted)
 
     return {
         rank: [pipelining._Action.from_str(cell) for cell in row.split(",") if is_known(cell)]
@@ -187,8 +171,12 @@ def read(schedule: Any) -> Schedule:
         kind = type(schedule).__name__
         raise InputError(f"this is no pipeline schedule of PyTorch, but a {kind}", field="schedule")
     # What a runtime executes has communication. Its class may have made another order before it loaded a file.
-    orders: Mapping[int, Iterable[Any]] | None = getattr(schedule, "pipeline_order_with_comms", None)
-    orders = orders or schedule.pipeline_order
+    executed: Mapping[int, Iterable[object]] | None = getattr(schedule, "pipeline_order_with_comms", None)
+    if executed:
+        omitted = _omitted(pipelining)
+        rows = (",".join(_with_waits(map(str, filter(None, executed[rank])), omitted)) for rank in sorted(executed))
+        return Schedule.from_text("".join(f"{row}\r\n" for row in rows), file=type(schedule).__name__)
+    orders: Mapping[int, Iterable[Any]] | None = schedule.pipeline_order
     if not orders:
         raise InputError(
             f"{type(schedule).__name__} does not say in which order its passes run",
@@ -200,6 +188,18 @@ def read(schedule: Any) -> Schedule:
         computing = {rank: _in_order(pipelining, actions) for rank, actions in computing.items()}
     rows = (",".join(map(str, actions)) for actions in computing.values())
     return Schedule.from_text("".join(f"{row}\r\n" for row in rows), file=type(schedule).__name__)
+
+
+def _with_waits(actions: Iterable[str], omitted: tuple[str, ...]) -> Iterator[str]:
+    """The actions of a rank, and those that its release omits because it waits without being told."""
+    sent: list[str] = []
+    for action in actions:
+        yield action
+        if "WAIT_REDUCE_GRAD" in omitted and action.endswith("REDUCE_GRAD"):
+            yield action.replace("REDUCE_GRAD", "WAIT_REDUCE_GRAD")
+        if "WAIT_SEND_F" in omitted and "SEND_" in action:
+            sent.append(action.replace("SEND_", "WAIT_SEND_"))
+    yield from sent
 
 
 def _computing(pipelining: ModuleType, actions: Iterable[Any]) -> list[Any]:

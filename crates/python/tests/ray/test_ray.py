@@ -20,8 +20,8 @@ AT_FIRST = 200
 """How many pieces are finished before the nodes change."""
 
 
-def jobs(count: int) -> list[bp.Job]:
-    """Small jobs, all different."""
+def jobs(count: int, layers: int = 2, batch: int = 2, placement: str = "linear") -> list[bp.Job]:
+    """Jobs that are all different, and small unless more is asked for."""
 
     def one(number: int) -> bp.Job:
         block = {
@@ -32,10 +32,10 @@ def jobs(count: int) -> list[bp.Job]:
         }
         return bp.Job(
             name=f"job {number}",
-            layers=[f"{2 + number % 3} block"],
+            layers=[f"{layers + number % 3} block"],
             layer={"block": block},
             machine={"devices": 2, "latency": "0.1 ms"},
-            choices={"global_batch": 2, "pipeline": [2], "placement": ["linear"]},
+            choices={"global_batch": batch, "pipeline": [2], "placement": [placement]},
         )
 
     return [one(number) for number in range(count)]
@@ -107,6 +107,44 @@ def test_nodes_come_and_go_and_nothing_is_lost_or_computed_twice(cluster: Cluste
     )
     assert computed == 0 and resumed == [] and kept(store) == entries
     assert schedules(again) == expected
+
+
+def test_jobs_that_take_longer_are_planned_alike_on_two_nodes(cluster: Cluster) -> None:
+    """How much faster two nodes are is printed: that depends on what else the machine does."""
+    wanted = jobs(24, layers=6, batch=8, placement="v")
+    begun = time.monotonic()
+    expected = schedules([bp.plan(job, threads=1) for job in wanted])
+    alone = time.monotonic() - begun
+
+    for _ in range(2):
+        cluster.add_node(num_cpus=1, node_ip_address=LOOPBACK)
+    cluster.wait_for_nodes()
+    ray.init(cluster.address, _node_ip_address=LOOPBACK, include_dashboard=False, log_to_driver=False)
+    # The workers of both nodes have begun before the clock does.
+    bp.sweep(jobs(64), executor="ray")
+    begun = time.monotonic()
+    answers = bp.sweep(wanted, executor="ray")
+    on_ray = time.monotonic() - begun
+    print(
+        f"\n{len(wanted)} jobs of {alone / len(wanted):.2f} s: {alone:.1f} s in one process, {on_ray:.1f} s on two nodes "
+        f"with a CPU each, {alone / on_ray:.2f} times as fast"
+    )
+    assert schedules(answers) == expected
+
+
+def test_nodes_know_what_the_store_had(cluster: Cluster, tmp_path: Path) -> None:
+    store = tmp_path / "results.sqlite"
+    wanted = jobs(40)
+    for job in wanted[::2]:
+        bp.plan(job, threads=1, store=store)
+    before = kept(store)
+    cluster.add_node(num_cpus=1, node_ip_address=LOOPBACK)
+    cluster.wait_for_nodes()
+    ray.init(cluster.address, _node_ip_address=LOOPBACK, include_dashboard=False, log_to_driver=False)
+    answers = bp.sweep(wanted, executor="ray", store=store)
+    computed = [answer.from_store[1] for answer in answers if isinstance(answer, bp.Plan)]
+    assert all(count == 0 for count in computed[::2]) and all(count > 0 for count in computed[1::2])
+    assert kept(store) == before + sum(computed)
 
 
 def test_the_choices_of_one_job_are_divided_among_the_nodes(cluster: Cluster, tmp_path: Path) -> None:
