@@ -201,7 +201,7 @@ class Command(unittest.TestCase):
             options = "--kind cpu --layers 1,2 --hidden 32 --heads 2 --sequence 8 --iterations 2 --warmup 1".split()
             options += ["--optimizer", "sgd"]
             command = [sys.executable, HERE / "measure.py", source, "-o", target, *options]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertRegex(done.stdout, r"^trace.json: processes, makespan [\d.]+ [\d.]+ ms, peak .* MB, gradient")
             trace = json.loads(target.read_text())

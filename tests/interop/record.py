@@ -44,7 +44,7 @@ def work(rank: int, job: pipeline.Job, folder: str, target: str) -> None:
         init_method=f"file://{folder}/store",
         rank=rank,
         world_size=job.ranks,
-        timeout=timedelta(seconds=60),
+        timeout=timedelta(seconds=300),
     )
     stages = pipeline.stages_of(rank, job, dist.group.WORLD)
     held = {stage.stage_index for stage in stages}

@@ -8,7 +8,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 
-LIMIT = 60.0
+LIMIT = 240.0
 """Seconds after which a job that should end is given up."""
 
 
