@@ -73,6 +73,22 @@ fn sharded(plan: &CommunicationPlan) -> CommunicationPlan {
     CommunicationPlan::new(placement.clone(), microbatches, rows.collect()).expect("the same passes")
 }
 
+/// The schedule with microbatches numbered in the order in which the last stage runs their forwards, as PyTorch wants them.
+fn numbered(schedule: &Schedule) -> Schedule {
+    let last = Stage(schedule.placement().stages() - 1);
+    let passes = schedule.orders().iter().flatten();
+    let forwards: Vec<Microbatch> = passes
+        .filter(|pass| (pass.stage, pass.kind) == (last, Kind::F))
+        .map(|pass| pass.microbatch)
+        .collect();
+    let number = |pass: &Pass| {
+        let at = forwards.iter().position(|&microbatch| microbatch == pass.microbatch);
+        Pass { microbatch: Microbatch::at(at.expect("every microbatch reaches the last stage")), ..*pass }
+    };
+    let orders = schedule.orders().iter().map(|order| order.iter().map(number).collect()).collect();
+    Schedule::new(schedule.placement().clone(), schedule.microbatches(), orders).expect("the same passes")
+}
+
 /// A random plan and the same damaged, where choices make one that the runtime here can carry out: it knows one
 /// direction, and stages that recompute nothing.
 pub fn pair(input: &[u8]) -> Option<[CommunicationPlan; 2]> {
@@ -81,10 +97,11 @@ pub fn pair(input: &[u8]) -> Option<[CommunicationPlan; 2]> {
     let model = problems::model(choices, 16)?;
     let schedule = problems::schedule(&model, choices);
     let recomputes = schedule.orders().iter().flatten().any(|pass| pass.kind == Kind::R);
-    let timing = replay(&model, &schedule).timing;
     if model.placement().directions() > 1 || recomputes {
         return None;
     }
+    let schedule = numbered(&schedule);
+    let timing = replay(&model, &schedule).timing;
     let mut whole = plan(&model, &schedule, &timing?.starts);
     if choices.below(3) == 1 {
         whole = sharded(&whole);

@@ -33,7 +33,7 @@ use crate::estimate::Work;
 use crate::interchange::Read;
 use crate::interchange::pytorch::{self, ExportError};
 use crate::interchange::torchtitan::Release;
-use crate::lowering::{LoweringError, nearest, nearest_valid, verified_plan_gathering};
+use crate::lowering::{LoweringError, nearest, nearest_valid, numbered, verified_plan_gathering};
 use crate::model::{Device, Kind, Model, Placement, Sharding};
 use crate::schedule::{self, Schedule};
 use crate::stop::Stop;
@@ -173,6 +173,14 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
     let nearest = if args.nearest { mend(&mut given, output)? } else { None };
     let fused = recomputation::fused(&given.read.schedule, format)?;
     let recomputing = fused.map(|fused| mem::replace(&mut given.read.schedule, fused));
+    if matches!(format, Form::Pytorch | Form::PytorchComms | Form::Torchtitan | Form::Torchtitan02)
+        && let Some(numbered) = numbered(&given.read.schedule)
+    {
+        note(
+            "the microbatches are numbered anew, in the order in which the last stage runs their forwards: PyTorch looks losses up in that order",
+        );
+        given.read = Read { schedule: numbered, csv: None };
+    }
     let schedule = &given.read.schedule;
     let alone = |text| vec![Named { path: args.output.clone(), text }];
     let mut communication = None;

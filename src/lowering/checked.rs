@@ -1,7 +1,7 @@
 //! Plans that have been verified, and offers that have been replayed.
 
 use super::{Nearest, Unlowerable, lower_gathering, nearest};
-use crate::comm::{self, CommunicationPlan};
+use crate::comm::{self, CommunicationPlan, PlanViolation};
 use crate::model::{Model, ModelError, Sharding};
 use crate::replay::{Violation, replay};
 use crate::schedule::Schedule;
@@ -16,12 +16,16 @@ pub enum LoweringError {
     /// The schedule cannot run, whatever its passes cost.
     #[error("sends and receives can only be generated for a schedule that runs: {0}")]
     Invalid(Violation),
+    /// The last stage runs its forwards in another order than that of microbatches, with which PyTorch computes wrong
+    /// gradients. The same schedule [numbered](super::numbered) in the order of these forwards has a plan.
+    #[error("{0}")]
+    LossesOutOfOrder(PlanViolation),
     /// There is no plan of a valid schedule: a defect of this program.
     #[error("replay accepts a schedule that cannot be lowered: {0}")]
     Unlowerable(Unlowerable),
     /// The plan has a fault: a defect of this program.
     #[error("a lowered schedule is not safe: {0}")]
-    Unsafe(comm::PlanViolation),
+    Unsafe(PlanViolation),
 }
 
 impl LoweringError {
@@ -29,7 +33,7 @@ impl LoweringError {
     #[must_use]
     pub const fn is_defect(&self) -> bool {
         match self {
-            Self::Model(_) | Self::Invalid(_) => false,
+            Self::Model(_) | Self::Invalid(_) | Self::LossesOutOfOrder(_) => false,
             Self::Unlowerable(_) | Self::Unsafe(_) => true,
         }
     }
@@ -38,7 +42,8 @@ impl LoweringError {
 /// The plan of a schedule that replay accepts with unit times, verified.
 ///
 /// # Errors
-/// When the schedule cannot run, or its plan does not stand up to [`comm::verify`]: a defect of this program.
+/// When the schedule cannot run, or the last stage runs its forwards out of order. Whatever else [`comm::verify`] finds in
+/// its plan is a defect of this program.
 pub fn verified_plan(schedule: &Schedule) -> Result<CommunicationPlan, LoweringError> {
     verified_plan_gathering(schedule, Sharding::STAGES)
 }
@@ -53,9 +58,12 @@ pub fn verified_plan_gathering(schedule: &Schedule, stages: u32) -> Result<Commu
         return Err(LoweringError::Invalid(violation));
     }
     let plan = lower_gathering(schedule, stages).map_err(LoweringError::Unlowerable)?;
-    match comm::verify(&plan).into_iter().next() {
-        None => Ok(plan),
-        Some(fault) => Err(LoweringError::Unsafe(fault)),
+    let is_of_losses = |fault: &PlanViolation| matches!(fault, PlanViolation::LossesOutOfOrder { .. });
+    let (losses, others): (Vec<_>, Vec<_>) = comm::verify(&plan).into_iter().partition(is_of_losses);
+    match (others.into_iter().next(), losses.into_iter().next()) {
+        (Some(fault), _) => Err(LoweringError::Unsafe(fault)),
+        (None, Some(fault)) => Err(LoweringError::LossesOutOfOrder(fault)),
+        (None, None) => Ok(plan),
     }
 }
 

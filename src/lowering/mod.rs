@@ -24,11 +24,13 @@ mod checked;
 mod gathers;
 mod lower;
 mod nearest;
+mod numbered;
 
 pub use checked::{LoweringError, nearest_valid, verified_plan, verified_plan_gathering};
 pub use gathers::gathers_by_rule;
 pub use lower::{Unlowerable, lower, lower_gathering};
 pub use nearest::{Displaced, Nearest, nearest};
+pub use numbered::numbered;
 
 #[cfg(test)]
 mod tests;

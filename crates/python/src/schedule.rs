@@ -85,13 +85,16 @@ impl NativeSchedule {
         Ok((nearest.schedule.into(), moved, parted))
     }
 
-    /// The CSV of PyTorch: the passes alone, or with all communication, which is generated and verified.
+    /// The CSV of PyTorch: the passes alone, or with all communication, which is generated and verified. Microbatches are numbered as
+    /// PyTorch looks losses up.
     fn csv(&self, py: Python<'_>, communication: bool) -> PyResult<String> {
         let wrong = |error: &pytorch::ExportError| raise(py, Class::Value, &error.to_string(), None);
+        let numbered = lowering::numbered(&self.schedule);
+        let schedule = numbered.as_ref().unwrap_or(&self.schedule);
         // What PyTorch cannot run has a plan, too.
-        let passes = pytorch::print(&self.schedule).map_err(|error| wrong(&error))?;
+        let passes = pytorch::print(schedule).map_err(|error| wrong(&error))?;
         if communication {
-            let plan = py.detach(|| verified_plan(&self.schedule)).map_err(|error| {
+            let plan = py.detach(|| verified_plan(schedule)).map_err(|error| {
                 let class = if error.is_defect() { Class::Defect } else { Class::Value };
                 raise(py, class, &error.to_string(), None)
             })?;

@@ -8,6 +8,7 @@ use crate::cli::output::{Target, note};
 use crate::interchange::torchtitan::Release;
 use crate::interchange::{pytorch, torchtitan};
 use crate::job::{Cut, Job};
+use crate::lowering::numbered;
 use crate::model;
 use crate::plan::Plan;
 use crate::schedule::{self, Schedule};
@@ -58,6 +59,7 @@ impl Folder {
         schedule::write(&schedule, &mut json).expect("writing to memory cannot fail");
         put("schedule.json", &json)?;
         put("model.toml", model::print(&best.model).as_bytes())?;
+        let schedule = numbered(&schedule).unwrap_or(schedule);
         match pytorch::print(&schedule) {
             Ok(csv) => put("pytorch.csv", csv.as_bytes())?,
             Err(error) => note(&format!("no file for PyTorch: {error}")),

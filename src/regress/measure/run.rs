@@ -123,7 +123,7 @@ fn communication(facts: &mut Facts, place: &Place, schedule: &Schedule, plan: Op
     let plan = if let Some(plan) = plan {
         Ok(plan)
     } else {
-        lowered = lowering::lower(schedule);
+        lowered = lowering::lower(lowering::numbered(schedule).as_ref().unwrap_or(schedule));
         lowered.as_ref().map_err(ToString::to_string)
     };
     let fault = match plan {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 
-use bubbleproof::comm::{self, CommunicationPlan, Semantics};
+use bubbleproof::comm::{self, CommunicationPlan, PlanViolation, Semantics};
 use bubbleproof::interchange::pytorch;
 use bubbleproof::lowering::{self, Nearest};
 use bubbleproof::model::Model;
@@ -157,7 +157,12 @@ fn what_can_be_mended_by_lowering_the_passes_anew_is() {
         let (_, passes_are_valid) = complaints(plan);
         if passes_are_valid {
             let again = lowering::lower(plan.schedule()).expect("the passes can run");
-            assert_eq!(comm::verify(&again), [], "{}", entry.file);
+            let faults = comm::verify(&again);
+            if entry.rules.contains("losses-out-of-order") {
+                assert!(matches!(faults[..], [PlanViolation::LossesOutOfOrder { .. }]), "{}", entry.file);
+                continue;
+            }
+            assert_eq!(faults, [], "{}", entry.file);
             mended += 1;
         } else if let Some(nearest) = nearest_of(plan).filter(|_| entry.rules.contains("deadlock")) {
             assert!(lowering::lower(&nearest.schedule).is_ok(), "{}", entry.file);

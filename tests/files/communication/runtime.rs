@@ -97,6 +97,8 @@ struct World<'a> {
     gradients_out: BTreeMap<(Stage, Microbatch), u64>,
     waiting_for_weight: BTreeSet<(Stage, Microbatch)>,
     weights: Vec<u64>,
+    /// Those of the last stage, as they are computed. As in PyTorch, the k-th one is taken for that of microbatch k.
+    losses: Vec<u64>,
     /// Everything posted, in time.
     posts: Vec<Post>,
     waited: BTreeSet<Message>,
@@ -126,6 +128,7 @@ pub fn run(plan: &CommunicationPlan, semantics: Semantics) -> Result<(), Failure
         gradients_out: BTreeMap::new(),
         waiting_for_weight: BTreeSet::new(),
         weights: vec![0; stages],
+        losses: Vec::new(),
         posts: Vec::new(),
         waited: BTreeSet::new(),
         reducing: vec![None; devices],
@@ -337,14 +340,21 @@ impl World<'_> {
                     let output = self.outputs.get(&(Stage(stage.0 - 1), microbatch));
                     self.inputs.insert(key, *output.ok_or_else(missing)?);
                 }
-                self.outputs.insert(key, forward(stage, self.inputs[&key]));
+                let output = forward(stage, self.inputs[&key]);
+                self.outputs.insert(key, output);
+                if last {
+                    self.losses.push(loss(output, microbatch));
+                }
             }
             Kind::R => {}
             Kind::I | Kind::B => {
                 let input = *self.inputs.get(&key).ok_or_else(missing)?;
-                let output = *self.outputs.get(&key).ok_or_else(missing)?;
+                if !self.outputs.contains_key(&key) {
+                    return Err(missing());
+                }
                 if last {
-                    self.gradients_in.insert(key, loss(output, microbatch));
+                    let loss = self.losses.get(microbatch.index()).ok_or_else(missing)?;
+                    self.gradients_in.insert(key, *loss);
                 } else if self.message_into(pass).is_none() {
                     let gradient = self.gradients_out.get(&(Stage(stage.0 + 1), microbatch));
                     self.gradients_in.insert(key, *gradient.ok_or_else(missing)?);

@@ -145,6 +145,21 @@ pub enum PlanViolation {
         /// if messages are swapped back on their way.
         last_wrong: Stage,
     },
+    /// Forwards of a last stage that are not in the order of microbatches.
+    ///
+    /// PyTorch 2.14 and 2.15 append every loss to a list when it is computed, and take the k-th one for that of
+    /// microbatch k.
+    #[error("{at}: `{pass}` comes after `{later}` at {later_at}: PyTorch would take the loss of one microbatch for that of another", at = action_at(*at), later_at = action_at(*later_at))]
+    LossesOutOfOrder {
+        /// The place of the forward that comes too late.
+        at: Place,
+        /// The forward.
+        pass: Pass,
+        /// The forward of a later microbatch before it.
+        later: Pass,
+        /// The place of that forward.
+        later_at: Place,
+    },
     /// Actions that wait for each other in a cycle.
     #[error("{}, {}", under(*semantics), spell_out(waits))]
     Deadlock {
@@ -247,6 +262,7 @@ impl PlanViolation {
             | Self::NeverReceived { .. }
             | Self::NeverWaited { .. }
             | Self::Swapped { .. }
+            | Self::LossesOutOfOrder { .. }
             | Self::Deadlock { .. }
             | Self::NeverReduced { .. }
             | Self::ReducedEarly { .. }
@@ -270,6 +286,7 @@ impl PlanViolation {
             Self::NeverWaited { .. } => "never-waited",
             Self::WaitedBeforeSent { .. } => "waited-before-sent",
             Self::Swapped { .. } => "swapped-messages",
+            Self::LossesOutOfOrder { .. } => "losses-out-of-order",
             Self::Deadlock { .. } => "communication-deadlock",
             Self::NeverReduced { .. } => "never-reduced",
             Self::ReducedEarly { .. } => "reduced-early",
@@ -295,6 +312,7 @@ impl PlanViolation {
             | Self::UsedBeforeReceived { at, .. }
             | Self::NeverWaited { at, .. }
             | Self::WaitedBeforeSent { at, .. }
+            | Self::LossesOutOfOrder { at, .. }
             | Self::ReducedEarly { at, .. }
             | Self::ReductionNotWaited { at, .. }
             | Self::NoReduction { at, .. }

@@ -23,6 +23,7 @@ pub fn verify(plan: &CommunicationPlan) -> Vec<PlanViolation> {
     messages_are_made_before_they_are_sent(plan, &index, &mut faults);
     every_send_is_waited_for(&index, &mut faults);
     messages_are_received_in_the_order_they_are_sent(plan, &index, &mut faults);
+    losses_are_kept_in_the_order_of_microbatches(plan, &mut faults);
     gradients_are_reduced_once_when_all_are_there(plan, &index, &mut faults);
     weights_are_there_when_they_are_used(plan, &mut faults);
     // A plan that deadlocks even with buffers would only be reported twice.
@@ -166,6 +167,27 @@ fn last_wrong(received: Message, plan: &CommunicationPlan) -> Stage {
     match received.payload {
         Payload::Activation => Stage((received.to().0 / depth + 1) * depth - 1),
         Payload::Gradient => received.to(),
+    }
+}
+
+/// The last stage of every pipeline runs its forwards in the order of microbatches. Reports the first one that comes late.
+fn losses_are_kept_in_the_order_of_microbatches(plan: &CommunicationPlan, faults: &mut Vec<PlanViolation>) {
+    let placement = plan.placement();
+    for stage in Stage::all(placement.stages()).filter(|&stage| placement.stage_after(stage).is_none()) {
+        let device = placement.device_of(stage);
+        let mut latest: Option<(Pass, Place)> = None;
+        for (position, action) in plan.row(device).iter().enumerate() {
+            let at = Place { device, position };
+            let is_forward = |pass: &&Pass| pass.stage == stage && pass.kind == Kind::F;
+            let Some(&pass) = action.passes().iter().find(is_forward) else { continue };
+            match latest {
+                Some((later, later_at)) if pass.microbatch < later.microbatch => {
+                    faults.push(PlanViolation::LossesOutOfOrder { at, pass, later, later_at });
+                    break;
+                }
+                _ => latest = Some((pass, at)),
+            }
+        }
     }
 }
 

@@ -259,6 +259,7 @@ mod tests {
             ("1.5 GiB", Scale::Memory, Ratio::from_integer(3 << 29)),
             ("1.5 GB", Scale::Memory, Ratio::from_integer(1_500_000_000)),
             ("1e18 B", Scale::Memory, Ratio::from_integer(1_000_000_000_000_000_000)),
+            ("123456789012345678 ns", Scale::Time, Ratio::from_integer(123_456_789_012_345_678)),
             ("1e-18 s", Scale::Time, Ratio::new(1, 1_000_000_000)),
             ("2e9 B/s", Scale::Bandwidth, Ratio::from_integer(2_000_000_000)),
             ("312 TFLOP/s", Scale::Speed, Ratio::from_integer(312_000_000_000_000)),

@@ -338,6 +338,34 @@ fn of_actions_about_stages_that_are_not_there() {
 }
 
 #[test]
+fn of_forwards_of_the_last_stage_out_of_order() {
+    let found = |order: &str| {
+        let row = order.split(' ').map(|pass| Action::Run(pass.parse().expect("a pass"))).collect();
+        let plan = CommunicationPlan::new(linear(1), 4, vec![row]).expect("a row for each device");
+        let faults = comm::verify(&plan);
+        let late = faults.iter().filter(|fault| fault.rule() == "losses-out-of-order");
+        late.map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let late = |at, pass, later_at, later| {
+        format!(
+            "device 0, action {at}: `{pass}` comes after `{later}` at device 0, action {later_at}: PyTorch would take the \
+             loss of one microbatch for that of another"
+        )
+    };
+    assert_eq!(found("0F0 0B0 0F1 0F2 0B2 0B1 0F3"), [""; 0]);
+    // Replay reports a pass that is missing, or there twice.
+    assert_eq!(found("0F0 0F2 0F2 0F3"), [""; 0]);
+    assert_eq!(found("0F0 0F2 0B2 0F1 0F3"), [late(3, "0F1", 1, "0F2")]);
+    // Only the first one is reported.
+    assert_eq!(found("0F3 0F2 0F1 0F0"), [late(1, "0F2", 0, "0F3")]);
+    // The order of other stages is their own affair.
+    let rows = [["0F1", "0F0"], ["1F0", "1F1"]];
+    let rows = rows.map(|row| row.map(|pass| Action::Run(pass.parse().expect("a pass"))).to_vec());
+    let plan = CommunicationPlan::new(linear(2), 2, rows.to_vec()).expect("a row for each device");
+    assert!(comm::verify(&plan).iter().all(|fault| fault.rule() != "losses-out-of-order"));
+}
+
+#[test]
 fn directions_are_written_only_where_there_are_two() {
     let written = |placement: Placement| {
         let orders = vec![Vec::new(); 2];
