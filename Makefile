@@ -86,7 +86,7 @@ FUZZER       := 0.13.2
 MUTANTS_TOOL := .deps/mutants/installed-$(MUTANTS)
 FUZZ_TOOL    := .deps/fuzz/installed-$(FUZZER)
 
-.PHONY: help setup build demo test test-cvc5 test-plain browser gallery pictures plans regress lint proofs proofs-cvc5 certify interop torchtitan dumps \
+.PHONY: help setup build demo test test-cvc5 test-plain browser gallery pictures plans regress lint proofs proofs-cvc5 rocq certify interop torchtitan dumps \
         differential measure measure-test schedules bench bench-table mutants mutants-change fuzz \
         wheel sdist release pytorch python-test python-torch python-ray python-lint python-docs notebooks
 
@@ -104,6 +104,7 @@ help:
 	@echo 'make lint         check format, lints and documentation'
 	@echo 'make proofs       rewrite proofs/ and decide every theorem in it'
 	@echo 'make proofs-cvc5  ask a second solver about every theorem in proofs/'
+	@echo 'make rocq         compile the proofs in Rocq, and say what every theorem rests on'
 	@echo 'make differential compare with independent programs on random problems (CASES=n, SEED=s, JOBS=n)'
 	@echo 'make interop      run schedules in PyTorch, and show that those which are refused fail there'
 	@echo 'make torchtitan   load what convert writes for torchtitan in its releases, and split a model by it'
@@ -248,6 +249,10 @@ lint: setup
 
 proofs: setup
 	$(CARGO) run --release $(TESTED) --example proofs -- proofs
+
+# The theorems behind the checker, and the checker that is extracted from them.
+rocq:
+	proofs/rocq/build.sh $(or $(CARGO_TARGET_DIR),target)/rocq
 
 proofs-cvc5: $(CVC5)
 	PYTHONPATH=$(CVC5) $(PYTHON) proofs/second_solver.py
