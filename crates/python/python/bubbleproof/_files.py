@@ -1,15 +1,16 @@
-"""Reading and writing files: whole or not at all."""
+"""Reading and writing files: whole or not at all.
+
+What takes long to import is imported where it is used: whoever imports the package need not wait for it.
+"""
 
 from __future__ import annotations
 
-import gzip
 import os
-import tempfile
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
     from typing import TypeAlias
 
     StrPath: TypeAlias = str | os.PathLike[str]
@@ -23,6 +24,9 @@ def read(path: StrPath) -> str:
     """
     content = Path(path).read_bytes()
     if content.startswith(b"\x1f\x8b"):
+        import gzip
+        import zlib
+
         try:
             content = gzip.decompress(content)
         except (EOFError, zlib.error) as error:
@@ -30,8 +34,17 @@ def read(path: StrPath) -> str:
     return content.decode()
 
 
+def folder() -> TemporaryDirectory[str]:
+    """A folder that is gone after the ``with``."""
+    from tempfile import TemporaryDirectory
+
+    return TemporaryDirectory()
+
+
 def write(path: StrPath, text: str) -> None:
     """Writes a file aside and renames it, so that no reader sees half of it."""
+    import tempfile
+
     path = Path(path)
     handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import tempfile
 from dataclasses import dataclass
 from importlib import import_module
 from os import PathLike
@@ -116,13 +114,17 @@ class profile_torch:
         failed = [rank for rank, each in enumerate(recordings) if each is None]
         if failed:
             raise InputError(f"the steps of rank {failed[0]} failed, so that there is nothing to fit a model to")
+        import gzip
+
         texts = [gzip.decompress(each).decode() for each in recordings if each is not None]
         native, notes = _native.fit_recordings(self._name, texts, self._schedule._native, self._skip)
         self._model, self._notes = Model._found(native), tuple(notes)
 
     def _recorded(self) -> bytes | None:
         """What this rank has recorded, packed; nothing if it cannot be written."""
-        with tempfile.TemporaryDirectory() as folder:
+        import gzip
+
+        with _files.folder() as folder:
             path = Path(folder) / "recording.json"
             try:
                 self._profiler.export_chrome_trace(str(path))

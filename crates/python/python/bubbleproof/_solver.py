@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import sysconfig
 
 # The library asks the program that this names, or else one on the PATH.
 VARIABLE = "BUBBLEPROOF_SMT_SOLVER"
@@ -15,7 +13,12 @@ def look_beside_python() -> None:
 
     The programs of a virtual environment are on the PATH only where it is activated.
     """
-    if os.environ.get(VARIABLE) or shutil.which("z3") or shutil.which("cvc5"):
+    if os.environ.get(VARIABLE):
+        return
+    import shutil
+    import sysconfig
+
+    if shutil.which("z3") or shutil.which("cvc5"):
         return
     beside = shutil.which("z3", path=sysconfig.get_path("scripts"))
     if beside is not None:

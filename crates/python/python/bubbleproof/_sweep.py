@@ -12,17 +12,15 @@ Which worker plans which piece, how often a piece is tried, and when, is left to
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import signal
-import tempfile
 import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from . import _native
+from . import _files, _native
 from ._errors import InfeasibleError, InputError, NoAnswerError
 from ._job import Job
 from ._search import Plan, Settings, planned
@@ -67,6 +65,8 @@ class Piece:
     @property
     def key(self) -> str:
         """What the journal calls it: a digest of all that its results depend on."""
+        import hashlib
+
         parts = [_native.build(), self.text, self.shard, self.time_limit, self.seed]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
@@ -87,7 +87,7 @@ class Piece:
 
     def plan_apart(self, known: StrPath | None = None) -> tuple[Answer, bytes]:
         """Plans it with a store of its own, whose bytes go with the answer: what is not in ``known``."""
-        with tempfile.TemporaryDirectory() as folder:
+        with _files.folder() as folder:
             store = Path(folder) / "results.sqlite"
             answer = self.plan(store, known=known)
             return answer, store.read_bytes() if store.exists() else b""
@@ -118,7 +118,7 @@ class Ledger:
         """The bytes of a store with all that is in this one; none where there is none."""
         if not self.store.exists():
             return b""
-        with tempfile.TemporaryDirectory() as folder:
+        with _files.folder() as folder:
             copy = Path(folder) / "results.sqlite"
             _native.merge_stores(copy, self.store)
             return copy.read_bytes()
@@ -127,7 +127,7 @@ class Ledger:
         """Takes in the store of a worker."""
         if not results:
             return
-        with tempfile.TemporaryDirectory() as folder:
+        with _files.folder() as folder:
             other = Path(folder) / "results.sqlite"
             other.write_bytes(results)
             _native.merge_stores(self.store, other)
@@ -201,7 +201,7 @@ def sweep(
     whole = [Piece(text, None, time_limit, seed) for text in texts]
     # Equal jobs are planned once.
     pieces = {piece.key: piece for each in dict.fromkeys(whole) for piece in _parts(each, shards)}
-    with tempfile.TemporaryDirectory() as folder:
+    with _files.folder() as folder:
         ledger = Ledger(Path(folder) / "results.sqlite" if store is None else Path(store))
         left = [piece for piece in pieces.values() if not ledger.has(piece)]
         resumed = finished = len(pieces) - len(left)
