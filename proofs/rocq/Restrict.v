@@ -12,7 +12,8 @@
     job but the first waits for one other job of its microbatch.
 
     The theorems assume that the schedule runs each kind of pass of a stage in the order of the microbatches
-    ([first_in_first_out]). *Open* here: that every other schedule has such a one with the same times and memory. *)
+    ([first_in_first_out]). Every other schedule has such a one with the same times and memory, as [Fifo] proves, and [SubsetFifo]
+    draws the conclusion. *)
 
 From Coq Require Import ZArith List Lia Bool Permutation.
 Require Import Bubbleproof.Execution Bubbleproof.Basics.
