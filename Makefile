@@ -158,10 +158,10 @@ test-cvc5: setup
 test-plain:
 	$(CARGO) test --no-default-features --test files --test architecture
 
-# With the defaults: pages need no solver. Screenshots and pages stay in target/browser.
-browser:
+# With what the tests have compiled. Screenshots and pages stay in target/browser.
+browser: setup
 	tests/browser/install.sh
-	$(CARGO) build --bin bubbleproof --example named_schedule
+	$(CARGO) build $(TESTED) --bin bubbleproof --example named_schedule
 	$(PYTHON) tests/browser/check.py $(BUILT) target/browser
 
 gallery:
