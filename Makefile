@@ -62,6 +62,9 @@ SEED  ?= 1
 JOBS  ?= 2
 BRUTE := target/brute
 
+# How many problems `make agree` solves, with CASES altered copies of all certificates.
+GRID ?= 40
+
 # The Python package: what builds its wheel, with zig as the linker and the C compiler for old glibc; what reads its types
 # and its style; and the interpreters in which it is tested.
 MATURIN     := 1.16.0
@@ -86,7 +89,7 @@ FUZZER       := 0.13.2
 MUTANTS_TOOL := .deps/mutants/installed-$(MUTANTS)
 FUZZ_TOOL    := .deps/fuzz/installed-$(FUZZER)
 
-.PHONY: help setup build demo test test-cvc5 test-plain browser gallery pictures plans regress lint proofs proofs-cvc5 rocq certify interop torchtitan dumps \
+.PHONY: help setup build demo test test-cvc5 test-plain browser gallery pictures plans regress lint proofs proofs-cvc5 rocq agree certify interop torchtitan dumps \
         differential measure measure-test schedules bench bench-table mutants mutants-change fuzz \
         wheel sdist release pytorch python-test python-torch python-ray python-lint python-docs notebooks
 
@@ -105,6 +108,7 @@ help:
 	@echo 'make proofs       rewrite proofs/ and decide every theorem in it'
 	@echo 'make proofs-cvc5  ask a second solver about every theorem in proofs/'
 	@echo 'make rocq         compile the proofs in Rocq, and say what every theorem rests on'
+	@echo 'make agree        compare the checker that is extracted from the proofs with ours (CASES=n, SEED=s, GRID=n)'
 	@echo 'make differential compare with independent programs on random problems (CASES=n, SEED=s, JOBS=n)'
 	@echo 'make interop      run schedules in PyTorch, and show that those which are refused fail there'
 	@echo 'make torchtitan   load what convert writes for torchtitan in its releases, and split a model by it'
@@ -253,6 +257,13 @@ proofs: setup
 # The theorems behind the checker, and the checker that is extracted from them.
 rocq:
 	proofs/rocq/build.sh $(or $(CARGO_TARGET_DIR),target)/rocq
+
+# Compares the checker that is extracted from the proofs with ours: on every certificate of this checkout, altered copies, and
+# problems that are solved for it.
+agree: rocq
+	$(CARGO) build
+	$(PYTHON) proofs/rocq/checker/agree.py --checker $(or $(CARGO_TARGET_DIR),target)/rocq/bubbleproof-checker \
+	    --bubbleproof $(TOOL) --cases $(CASES) --seed $(SEED) --grid $(GRID) --keep target/agree
 
 proofs-cvc5: $(CVC5)
 	PYTHONPATH=$(CVC5) $(PYTHON) proofs/second_solver.py

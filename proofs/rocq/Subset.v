@@ -22,8 +22,8 @@
     [subset_span_bounds_may_fall] shows that a further device may lower the bound on the device span, because another device then
     begins first and is the one that is measured.
 
-    The bounds are proved for schedules in first-in-first-out order; [SubsetFifo] extends them to all. *Open*: the converse, that the
-    search with all devices kept finds the optimum and not merely a lower bound (the other half of Theorem B1). *)
+    The bounds are proved for schedules in first-in-first-out order; [SubsetFifo] extends them to all. *Open*: the converse, that
+    the search with all devices kept finds the optimum and not merely a lower bound (the other half of Theorem B1). *)
 
 From Coq Require Import ZArith List Lia Bool Permutation FMapPositive.
 Require Import Bubbleproof.Execution Bubbleproof.Basics Bubbleproof.Restrict.

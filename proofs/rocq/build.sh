@@ -3,7 +3,8 @@
 #
 # Four things must hold: Rocq accepts every file; its checker `coqchk` accepts what was compiled, and finds no axiom of ours; no
 # theorem rests on an axiom; and no source has a word that would leave something unproved. Prints how long each file took, and the
-# table of theorems. Needs Rocq 8.16 and OCaml, and installs Debian's if it may.
+# table of theorems. Then compiles the checker that Rocq extracts from them, to FOLDER/bubbleproof-checker. Needs Rocq 8.16 and
+# OCaml, and installs Debian's if it may.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"
@@ -12,7 +13,9 @@ folder=$(cd "$1" && pwd)
 missing=()
 command -v coqc > /dev/null || missing+=(coq)
 command -v ocamlfind > /dev/null || missing+=(ocaml-nox ocaml-findlib)
-[[ -e /usr/lib/ocaml/yojson ]] || ocamlfind query yojson > /dev/null 2>&1 || missing+=(libyojson-ocaml-dev)
+for library in zarith sha; do
+    ocamlfind query "$library" > /dev/null 2>&1 || missing+=("lib$library-ocaml-dev")
+done
 if ((${#missing[@]})); then
     if [[ $(id -u) != 0 ]] || ! command -v apt-get > /dev/null; then
         echo "the proofs need Rocq 8.16 and OCaml; on Debian, as root: apt-get install ${missing[*]}" >&2
@@ -33,3 +36,4 @@ cd "$folder"
 coq_makefile -f _CoqProject ./*.v -o Makefile.coq > /dev/null
 make -f Makefile.coq -j 2 TIMED=1 2>&1 | grep -v '^\(COQC\|COQDEP\|make\)' || ((PIPESTATUS[0] == 0))
 python3 "$here/theorems.py" "$here" "$folder"
+"$here/checker/build.sh" "$folder"

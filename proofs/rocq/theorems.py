@@ -82,16 +82,10 @@ def named_in(page: Path, sources: Path) -> list[str]:
     ]
 
 
-def assumptions(stated: list[Stated], compiled: Path) -> list[str]:
-    """What each rests on, as Rocq says it."""
+def asked(lines: list[str], compiled: Path) -> str:
+    """What Rocq answers to a few commands."""
     question = compiled / "assumptions.v"
-    files = dict.fromkeys(Path(one.file).stem for one in stated)
-    question.write_text(
-        "Require Import Coq.Strings.String.\n"
-        + "".join(f"Require Bubbleproof.{file}.\n" for file in files)
-        + "".join(f'Eval compute in "{one.name}"%string.\nPrint Assumptions Bubbleproof.{one.name}.\n' for one in stated),
-        encoding="utf-8",
-    )
+    question.write_text("\n".join(lines) + "\n", encoding="utf-8")
     ran = subprocess.run(
         ["coqc", "-R", ".", "Bubbleproof", question.name], cwd=compiled, capture_output=True, text=True, check=False
     )
@@ -99,10 +93,17 @@ def assumptions(stated: list[Stated], compiled: Path) -> list[str]:
         left.unlink()
     if ran.returncode:
         sys.exit(f"Rocq cannot say what the theorems rest on:\n{ran.stderr}")
-    answers = re.split(r'^\s*= "[\w.]+"%?\w*\s*\n\s*: string\n', ran.stdout, flags=re.MULTILINE)[1:]
-    if len(answers) != len(stated):
-        sys.exit(f"{len(stated)} theorems, but {len(answers)} answers:\n{ran.stdout}")
-    return [answer.strip() for answer in answers]
+    return ran.stdout
+
+
+def assumptions(stated: list[Stated], compiled: Path) -> list[str]:
+    """What each rests on, as Rocq says it: asked about all at once, and about each only if the answer is not that it is nothing."""
+    files = [f"Require Bubbleproof.{Path(one.file).stem}." for one in stated]
+    required = list(dict.fromkeys(files))
+    together = ", ".join(f"@Bubbleproof.{one.name}" for one in stated)
+    if asked([*required, f"Definition all := ({together}).", "Print Assumptions all."], compiled).strip() == CLOSED:
+        return [CLOSED] * len(stated)
+    return [asked([file, f"Print Assumptions Bubbleproof.{one.name}."], compiled).strip() for file, one in zip(files, stated, strict=True)]
 
 
 def checked_again(modules: list[str], compiled: Path) -> list[str]:
