@@ -375,8 +375,8 @@ fuzz: $(FUZZ_TOOL)
 
 # Without optimisation it takes ten minutes to read the core, with some of it less than two.
 $(MUTANTS_TOOL): $(STAMP)
-	CARGO_PROFILE_RELEASE_OPT_LEVEL=1 $(CARGO) install --quiet --locked --root .deps/mutants --target-dir target/mutants-tool \
-	    cargo-gamma --version '=$(MUTANTS)'
+	CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off $(CARGO) install --quiet --locked --root .deps/mutants \
+	    --target-dir target/mutants-tool cargo-gamma --version '=$(MUTANTS)'
 	@rm -rf target/mutants-tool
 	@touch $@
 
