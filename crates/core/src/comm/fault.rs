@@ -81,6 +81,14 @@ pub enum PlanViolation {
         /// The pass that needs it.
         pass: Pass,
     },
+    /// A message that is received though nobody sends it, and that no pass of the plan needs.
+    #[error("{at}: `{receive}` waits for a message that nobody sends", receive = Action::Receive(*message), at = action_at(*at))]
+    NobodySends {
+        /// Where it is received.
+        at: Place,
+        /// The message.
+        message: Message,
+    },
     /// A message that is sent before the pass that makes it, or without one.
     #[error("{at}: `{send}` comes before the pass that makes the message{}", place_of(*made_at), send = Action::Send(*message), at = action_at(*at))]
     SentBeforeMade {
@@ -260,6 +268,7 @@ impl PlanViolation {
             | Self::GatheredForNothing { .. } => true,
             Self::NeverSent { .. }
             | Self::NeverReceived { .. }
+            | Self::NobodySends { .. }
             | Self::NeverWaited { .. }
             | Self::Swapped { .. }
             | Self::LossesOutOfOrder { .. }
@@ -279,7 +288,7 @@ impl PlanViolation {
             Self::WrongDevice { .. } => "wrong-device",
             Self::Needless { .. } => "needless-message",
             Self::Twice { .. } => "duplicate-action",
-            Self::NeverSent { .. } => "never-sent",
+            Self::NeverSent { .. } | Self::NobodySends { .. } => "never-sent",
             Self::NeverReceived { .. } => "never-received",
             Self::SentBeforeMade { .. } => "sent-before-made",
             Self::UsedBeforeReceived { .. } => "used-before-received",
@@ -308,6 +317,7 @@ impl PlanViolation {
             | Self::WrongDevice { at, .. }
             | Self::Needless { at, .. }
             | Self::Twice { at, .. }
+            | Self::NobodySends { at, .. }
             | Self::SentBeforeMade { at, .. }
             | Self::UsedBeforeReceived { at, .. }
             | Self::NeverWaited { at, .. }

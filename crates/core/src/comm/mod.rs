@@ -302,4 +302,49 @@ mod tests {
         assert_eq!(plan.receives(Device(0)), BTreeMap::from([(gradient(0), 2), (gradient(1), 3)]));
         assert_eq!(plan.receives(Device(1)), BTreeMap::new());
     }
+    /// A receive without a send would never end, and hold up all behind it where messages of two devices take turns.
+    #[test]
+    fn what_no_pass_needs_is_not_received_from_nobody() {
+        let activation = |microbatch| Message {
+            payload: Payload::Activation,
+            boundary: Stage(0),
+            microbatch: Microbatch(microbatch),
+        };
+        let (needed, needless) = (activation(0), activation(1));
+        let run = |pass: &str| Action::Run(pass.parse().expect("a pass"));
+        let reduce = |stage| [Action::ReduceGradients(Stage(stage)), Action::WaitReduce(Stage(stage))];
+        let gradient = Message { payload: Payload::Gradient, boundary: Stage(0), microbatch: Microbatch(0) };
+        let first = [
+            run("0F0"),
+            Action::Send(needed),
+            Action::Receive(gradient),
+            run("0B0"),
+            Action::WaitSend(needed),
+        ];
+        let last = [
+            Action::Receive(needed),
+            Action::Receive(needless),
+            run("1F0"),
+            run("1B0"),
+            Action::Send(gradient),
+            Action::WaitSend(gradient),
+        ];
+        let rows =
+            vec![first.into_iter().chain(reduce(0)).collect(), last.into_iter().chain(reduce(1)).collect()];
+        let placement = Placement::linear(2).expect("a placement");
+        let plan = CommunicationPlan::new(placement, 1, rows).expect("a plan");
+        let at = Place { device: Device(1), position: 1 };
+        assert_eq!(verify(&plan), [PlanViolation::NobodySends { at, message: needless }]);
+        assert_eq!(
+            verify(&plan)[0].to_string(),
+            "device 1, action 1: `1RECV_F1` waits for a message that nobody sends"
+        );
+        // What is no message between two devices breaks another rule alone.
+        for boundary in [Stage(1), Stage(7)] {
+            let receive = Action::Receive(Message { boundary, ..needless });
+            let placement = Placement::v(2).expect("a placement");
+            let plan = CommunicationPlan::new(placement, 1, vec![Vec::new(), vec![receive]]).expect("a plan");
+            assert!(verify(&plan).iter().all(|fault| fault.rule() != "never-sent"));
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The rules of a plan, one function for each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::flow::{self, Semantics};
 use super::index::{Index, inputs};
@@ -20,6 +20,7 @@ pub fn verify(plan: &CommunicationPlan) -> Vec<PlanViolation> {
     every_action_is_possible(plan, &mut faults);
     no_message_is_handled_twice(plan, &mut faults);
     every_message_that_is_needed_is_exchanged(plan, &index, &mut faults);
+    every_message_that_is_received_is_sent(plan, &index, &mut faults);
     messages_are_made_before_they_are_sent(plan, &index, &mut faults);
     every_send_is_waited_for(&index, &mut faults);
     messages_are_received_in_the_order_they_are_sent(plan, &index, &mut faults);
@@ -103,6 +104,20 @@ fn every_message_that_is_needed_is_exchanged(
                 faults.push(PlanViolation::UsedBeforeReceived { at, pass, message, received_at });
             }
             Some(_) => {}
+        }
+    }
+}
+
+/// What is received between two devices is sent: the index has no other receives. The rule before reports what a pass needs.
+fn every_message_that_is_received_is_sent(
+    plan: &CommunicationPlan,
+    index: &Index,
+    faults: &mut Vec<PlanViolation>,
+) {
+    let needed: BTreeSet<Message> = index.passes.keys().filter_map(|&pass| inputs(plan, pass)).collect();
+    for (&message, &at) in &index.receives {
+        if !index.sends.contains_key(&message) && !needed.contains(&message) {
+            faults.push(PlanViolation::NobodySends { at, message });
         }
     }
 }
