@@ -62,8 +62,10 @@ SEED  ?= 1
 JOBS  ?= 2
 BRUTE := target/brute
 
-# How many problems `make agree` solves, with CASES altered copies of all certificates.
-GRID ?= 40
+# How many problems `make agree` solves, with CASES altered copies of all certificates; and how many random inputs it gives to
+# each function that has a theorem. With less than some hundreds, a sort of answer may never come, which is an error.
+GRID      ?= 40
+FUNCTIONS ?= 1000
 
 # The Python package: what builds its wheel, with zig as the linker and the C compiler for old glibc; what reads its types
 # and its style; and the interpreters in which it is tested.
@@ -108,7 +110,8 @@ help:
 	@echo 'make proofs       rewrite proofs/ and decide every theorem in it'
 	@echo 'make proofs-cvc5  ask a second solver about every theorem in proofs/'
 	@echo 'make rocq         compile the proofs in Rocq, and say what every theorem rests on'
-	@echo 'make agree        compare the checker that is extracted from the proofs with ours (CASES=n, SEED=s, GRID=n)'
+	@echo 'make agree        compare the checker and the functions that are extracted from the proofs with ours'
+	@echo '                  (CASES=n, SEED=s, GRID=n, FUNCTIONS=n)'
 	@echo 'make differential compare with independent programs on random problems (CASES=n, SEED=s, JOBS=n)'
 	@echo 'make interop      run schedules in PyTorch, and show that those which are refused fail there'
 	@echo 'make torchtitan   load what convert writes for torchtitan in its releases, and split a model by it'
@@ -258,10 +261,14 @@ proofs: setup
 rocq:
 	proofs/rocq/build.sh $(or $(CARGO_TARGET_DIR),target)/rocq
 
-# Compares the checker that is extracted from the proofs with ours: on every certificate of this checkout, altered copies, and
-# problems that are solved for it.
+# Compares what is extracted from the proofs with ours: single functions on random inputs; and the checker on every certificate of
+# this checkout, altered copies, and problems that are solved for it.
 agree: rocq
-	$(CARGO) build
+	$(CARGO) build --bins --example rocq_functions
+	@mkdir -p target/agree
+	$(BUILT)/examples/rocq_functions cases $(FUNCTIONS) $(SEED) > target/agree/cases
+	$(or $(CARGO_TARGET_DIR),target)/rocq/bubbleproof-functions target/agree/cases target/agree/claims
+	$(BUILT)/examples/rocq_functions judge < target/agree/claims
 	$(PYTHON) proofs/rocq/checker/agree.py --checker $(or $(CARGO_TARGET_DIR),target)/rocq/bubbleproof-checker \
 	    --bubbleproof $(TOOL) --cases $(CASES) --seed $(SEED) --grid $(GRID) --keep target/agree
 
