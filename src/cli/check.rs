@@ -53,6 +53,8 @@ pub struct CheckArgs {
 struct ClaimLine {
     /// Whether it was derived again, rather than only read.
     checked: bool,
+    /// Whether a machine has checked the proofs of the theorems by which it was derived.
+    machine_checked: bool,
     claim: String,
 }
 
@@ -159,7 +161,12 @@ fn of_witness(
 ) -> Result<Status, Error> {
     let answer = match checked {
         Ok(claims) => {
-            let claims = claims.into_iter().map(|claim| ClaimLine { checked: true, claim: claim.statement });
+            let line = |claim: prove::WitnessClaim| ClaimLine {
+                checked: true,
+                machine_checked: false,
+                claim: claim.statement,
+            };
+            let claims = claims.into_iter().map(line);
             WitnessReport { valid: true, claims: claims.collect(), reason: None }
         }
         Err(reason) => WitnessReport { valid: false, claims: Vec::new(), reason: Some(reason.to_string()) },
@@ -235,7 +242,19 @@ fn line(claim: &Claim, checked: &Checked, amounts: Amounts<'_>) -> ClaimLine {
             format!("that exhaustive search ({engine}) found no {objective} below {}", time(*none_below))
         }
     };
-    ClaimLine { checked: claim.is_checked(), claim: text }
+    ClaimLine { checked: claim.is_checked(), machine_checked: checked.is_machine_checked(claim), claim: text }
+}
+
+/// Who has checked the proofs of the theorems by which the claims were derived.
+fn proofs(claims: &[ClaimLine]) -> String {
+    let derived = claims.iter().filter(|claim| claim.checked).count();
+    match claims.iter().filter(|claim| claim.machine_checked).count() {
+        0 => "on paper, not checked by a machine".to_owned(),
+        all if all == derived => "checked by Rocq".to_owned(),
+        some => {
+            format!("checked by Rocq for {some} of the {derived} checked claims; the others are on paper")
+        }
+    }
 }
 
 impl fmt::Display for CertificateReport<'_> {
@@ -245,9 +264,10 @@ impl fmt::Display for CertificateReport<'_> {
         }
         let Some(Checked { problem, verdict, .. }) = self.checked else { return Ok(()) };
         writeln!(out, "accepted: {}", problem.name())?;
-        for ClaimLine { checked, claim } in &self.claims {
+        for ClaimLine { checked, claim, .. } in &self.claims {
             writeln!(out, "  {:<12}  {claim}", if *checked { "checked" } else { "not checked" })?;
         }
+        writeln!(out, "  {:<12}  {}", "proofs", proofs(&self.claims))?;
         if let Some(problem) = &self.problem {
             problem.fmt(out)?;
         }

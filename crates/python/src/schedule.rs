@@ -214,12 +214,13 @@ pub fn check_schedule<'py>(
     let checked = py
         .detach(|| certificate::check(schedule, model))
         .map_err(|error| raise(py, Class::Certificate, &error.to_string(), None))?;
-    let claims = checked.claims.iter().map(|claim| object(py, claim)).collect::<PyResult<_>>()?;
+    let claims = checked.claims.iter().map(|claim| object(py, claim, checked.is_machine_checked(claim)));
+    let claims = claims.collect::<PyResult<_>>()?;
     let replayed = NativeReplayed::new(checked.problem.clone(), schedule.clone(), checked.verdict);
     Ok((claims, NativeModel { model: checked.problem }, replayed))
 }
 
-fn object<'py>(py: Python<'py>, claim: &Claim) -> PyResult<Bound<'py, PyDict>> {
+fn object<'py>(py: Python<'py>, claim: &Claim, is_machine_checked: bool) -> PyResult<Bound<'py, PyDict>> {
     let (name, value) = match claim {
         Claim::Runs { value } => ("runs", Some(value)),
         Claim::LowerBound { value } => ("lower-bound", Some(value)),
@@ -233,5 +234,6 @@ fn object<'py>(py: Python<'py>, claim: &Claim) -> PyResult<Bound<'py, PyDict>> {
     object.set_item("claim", name)?;
     object.set_item("value", value.map(|ticks| ticks.0))?;
     object.set_item("is_checked", claim.is_checked())?;
+    object.set_item("is_machine_checked", is_machine_checked)?;
     Ok(object)
 }

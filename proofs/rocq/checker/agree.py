@@ -4,8 +4,9 @@
 Three kinds of files are given to both: every file of the repository that has a certificate; with --grid N, certificates of N
 small random problems that `bubbleproof optimize` solves; and --cases copies of all these, each altered in one or two places at
 random. Most altered copies get new digests, so that deeper checks are reached. Both programs must end with the same status,
-unless the extracted checker says that something is not covered. Ends with status 1 when they disagree anywhere, and keeps the
-files in question in the folder of --keep."""
+unless the extracted checker says that something is not covered; and what it accepts, `bubbleproof check` must call
+machine-checked, every claim that it derives again. Ends with status 1 when they disagree anywhere, and keeps the files in
+question in the folder of --keep."""
 
 import argparse
 import collections
@@ -470,15 +471,17 @@ class Tally:
         with concurrent.futures.ThreadPoolExecutor(self.args.jobs) as pool:
             theirs = pool.map(self.rust, [path for path, _ in files])
             ours = self.rocq([path for path, _ in files])
-            for (path, about), (status, text), other in zip(files, ours, theirs):
+            for (path, about), (status, text), (other, is_machine_checked) in zip(files, ours, theirs):
                 if status == NOT_COVERED:
                     reason = re.sub(r"\d+", "N", re.sub(r"the amount .* of", "the amount of", text.partition(": ")[2]))
                     self.gaps[reason, other] += 1
                     self.example.setdefault((reason, other), about)
                     continue
-                if status == other:
+                if status == other and (status != 0 or is_machine_checked):
                     self.agree[status] += 1
                     continue
+                if status == other:
+                    text += ", but not every claim is called machine-checked"
                 self.disagree.append((path, about, status, text, other))
                 if self.args.keep:
                     kept = self.args.keep / f"{len(self.disagree)}.json"
@@ -486,7 +489,10 @@ class Tally:
                 print(f"disagree: {path.name} ({about}): extracted {status} ({text}), bubbleproof {other}", flush=True)
 
     def rust(self, path):
-        return subprocess.run(["nice", self.args.bubbleproof, "check", path], capture_output=True).returncode
+        """The status, and whether every claim that was checked is machine-checked."""
+        answer = subprocess.run(["nice", self.args.bubbleproof, "check", "--json", path], capture_output=True)
+        claims = json.loads(answer.stdout)["claims"] if answer.returncode == 0 else []
+        return answer.returncode, all(claim["machine_checked"] for claim in claims if claim["checked"])
 
     def rocq(self, paths):
         answer = subprocess.run(["nice", self.args.checker, "--seconds", "2", *paths], capture_output=True, text=True)

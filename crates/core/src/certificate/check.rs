@@ -4,12 +4,12 @@ use serde::Deserialize as _;
 
 use super::file::{CERTIFICATE_FORMAT, Figures, Statement, digest, digest_of_schedule, digest_of_statement};
 use super::{
-    BoundError, Certificate, CutBoundError, JobStatement, Objective, Optimality, SearchEngine, holds,
+    Bound, BoundError, Certificate, CutBoundError, JobStatement, Objective, Optimality, SearchEngine, holds,
     holds_over_cuts,
 };
 use crate::job::{self, Choice, ChoiceError, Cut, CutError, Job};
 use crate::model::reading::FileError;
-use crate::model::{self, BeyondPasses, Model, Ticks};
+use crate::model::{self, BeyondPasses, Kind, Model, Ticks};
 use crate::replay::{Verdict, Violation, replay};
 use crate::schedule::Schedule;
 use crate::text::{Shown, message};
@@ -210,6 +210,10 @@ impl Claim {
 pub struct Checked {
     /// What it claims, all of it true as far as [`Claim::is_checked`] says.
     pub claims: Vec<Claim>,
+    /// The lower bound with its reason, which was derived again.
+    pub bound: Bound,
+    /// Whether the theorems in Rocq are about the schedule and its problem.
+    is_of_plain_passes: bool,
     /// The problem it is about.
     pub problem: Model,
     /// What the schedule does under the problem.
@@ -218,6 +222,33 @@ pub struct Checked {
     pub objective: Objective,
     /// The job that it is a plan of, with the plan; none of a schedule that was made for a model.
     pub plan: Option<(Job, Choice, Cut)>,
+}
+
+impl Checked {
+    /// Whether a claim was derived again by functions whose theorems have proofs that a machine has checked: those in Rocq
+    /// (`docs/trust.md`), which are about schedules of F, I and W, and about models that say no more than these need.
+    #[must_use]
+    pub fn is_machine_checked(&self, claim: &Claim) -> bool {
+        let of_bound = self.bound.reason.is_machine_checked();
+        self.is_of_plain_passes
+            && match claim {
+                Claim::Runs { .. } => true,
+                Claim::LowerBound { .. } | Claim::Optimal => of_bound,
+                Claim::OverCuts { .. }
+                | Claim::OverPlans { .. }
+                | Claim::SearchedCuts { .. }
+                | Claim::Searched { .. } => false,
+            }
+    }
+}
+
+/// Whether a schedule has Fs, Is and Ws alone, and its model only what these need.
+fn is_of_plain_passes(schedule: &Schedule, problem: &Model) -> bool {
+    let mut passes = schedule.orders().iter().flatten();
+    problem.beyond_passes().is_none()
+        && problem.memory().checkpoint.is_none()
+        && problem.placement().directions() == 1
+        && passes.all(|pass| matches!(pass.kind, Kind::F | Kind::I | Kind::W))
 }
 
 /// Checks the certificate that a schedule carries; with a model, also that it is about this one.
@@ -241,7 +272,16 @@ pub fn check(schedule: &Schedule, model: Option<&Model>) -> Result<Checked, Cert
         Some(job) => Some(plan_follows_from_job(&statement, job, &mut claims)?),
         None => None,
     };
-    Ok(Checked { claims, problem, verdict, objective: statement.objective, plan })
+    let is_of_plain_passes = is_of_plain_passes(schedule, &problem);
+    Ok(Checked {
+        claims,
+        bound: statement.bound,
+        is_of_plain_passes,
+        problem,
+        verdict,
+        objective: statement.objective,
+        plan,
+    })
 }
 
 /// As [`check`], where the schedule must be a plan of this job.

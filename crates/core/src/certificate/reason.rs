@@ -172,6 +172,21 @@ impl BoundReason {
         }
     }
 
+    /// Whether Rocq has checked a proof that no schedule of F, I and W alone is below it (`docs/trust.md`).
+    #[must_use]
+    pub const fn is_machine_checked(&self) -> bool {
+        match self {
+            Self::Alone
+            | Self::Windows { .. }
+            | Self::Chain { .. }
+            | Self::Work { .. }
+            | Self::Turnover { .. }
+            | Self::Area { .. }
+            | Self::Subset { .. } => true,
+            Self::Offload { .. } | Self::Recomputation { .. } | Self::Link { .. } => false,
+        }
+    }
+
     /// The section of `docs/bounds.md` that proves it.
     #[must_use]
     pub const fn section(&self) -> &'static str {

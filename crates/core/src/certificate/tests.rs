@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use proptest::prelude::*;
 
-use super::file::{Statement, digest, digest_of_schedule, digest_of_statement};
+use super::file::{Figures, Statement, digest, digest_of_schedule, digest_of_statement};
 use super::*;
 use crate::model::{self, Device, Kind, Pass, Placement, Ticks};
 use crate::replay::replay;
@@ -84,6 +84,50 @@ fn what_only_a_search_could_confirm_is_not_called_checked() {
     let claims = check(&searched, None).expect("nothing in it is false").claims;
     let unchecked: Vec<&Claim> = claims.iter().filter(|claim| !claim.is_checked()).collect();
     assert!(matches!(unchecked.as_slice(), [Claim::Searched { none_below: Ticks(238), .. }]));
+}
+
+/// By claim of an accepted certificate: 1 if it is machine-checked, 0 otherwise.
+fn machine_checked(schedule: &Schedule) -> Vec<u8> {
+    let checked = check(schedule, None).expect("nothing in it is false");
+    checked.claims.iter().map(|claim| u8::from(checked.is_machine_checked(claim))).collect()
+}
+
+/// The theorems in Rocq are about Fs, Is and Ws, and about no other tables. What a search found nobody has derived.
+#[test]
+fn machine_checked_is_what_theorems_in_rocq_are_about() {
+    assert_eq!(machine_checked(&genuine()), [1, 1, 1]);
+    let searched = searched_under(Model::clone);
+    assert_eq!(machine_checked(&searched), [1, 1, 0]);
+    let with_step = searched_under(|model| {
+        let stages = model.stages() as usize;
+        let step = model::StepEnd { reduce: vec![Ticks(0); stages], optimizer: vec![Ticks(1); stages] };
+        model.with_step(Some(step)).expect("a step")
+    });
+    let with_step = stating(with_step, |statement| statement.optimality = Optimality::Open);
+    assert_eq!(machine_checked(&with_step), [0, 0]);
+    // A backward in one pass: I, and W right behind it.
+    let whole = ordered(&genuine(), |orders| {
+        let order = &mut orders[0];
+        let at = order.windows(2).position(|two| {
+            let [first, second] = two else { return false };
+            (first.kind, second.kind) == (Kind::I, Kind::W)
+                && (first.stage, first.microbatch) == (second.stage, second.microbatch)
+        });
+        let at = at.expect("some W follows its I");
+        order[at].kind = Kind::B;
+        order.remove(at + 1);
+    });
+    let problem = check(&genuine(), None).expect("it is genuine").problem;
+    let verdict = replay(&problem, &whole);
+    let whole = stating(whole, |statement| {
+        statement.metrics = Figures::of(&verdict.timing.as_ref().expect("it runs").metrics, &verdict);
+        statement.optimality = Optimality::Open;
+    });
+    assert_eq!(machine_checked(&whole), [0, 0]);
+    // Of the reasons those alone that Rocq has a theorem for.
+    let area = BoundReason::Area { device: Device(0) };
+    let offload = BoundReason::Offload { device: Device(0) };
+    assert_eq!([area, offload].map(|reason| reason.is_machine_checked()), [true, false]);
 }
 
 /// Branch and bound begins every device as soon as possible; a span that it is said to have proved may be no optimum.

@@ -271,6 +271,8 @@ class Claim:
     """The ticks that it is about."""
     is_checked: bool
     """Whether it was derived again, and not only read: nobody can check that a search found nothing without searching."""
+    is_machine_checked: bool
+    """Whether Rocq has checked the proofs of the theorems by which it was derived."""
 
 
 @dataclass(frozen=True)
@@ -300,7 +302,7 @@ def check(schedule: Schedule, model: Model | None = None) -> Checked:
         ['runs', 'lower-bound', 'optimal']
     """
     claims, problem, replayed = _native.check_schedule(schedule._native, None if model is None else model._native)
-    found = tuple(Claim(each["claim"], each["value"], each["is_checked"]) for each in claims)
+    found = tuple(Claim(**each) for each in claims)
     about = Model._found(problem)
     return Checked(found, about, Replay(replayed, about, schedule))
 
