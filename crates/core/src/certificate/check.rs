@@ -243,7 +243,7 @@ impl Checked {
 }
 
 /// Whether a schedule has Fs, Is and Ws alone, and its model only what these need.
-fn is_of_plain_passes(schedule: &Schedule, problem: &Model) -> bool {
+pub(super) fn is_of_plain_passes(schedule: &Schedule, problem: &Model) -> bool {
     let mut passes = schedule.orders().iter().flatten();
     problem.beyond_passes().is_none()
         && problem.memory().checkpoint.is_none()

@@ -128,6 +128,37 @@ fn machine_checked_is_what_theorems_in_rocq_are_about() {
     let area = BoundReason::Area { device: Device(0) };
     let offload = BoundReason::Offload { device: Device(0) };
     assert_eq!([area, offload].map(|reason| reason.is_machine_checked()), [true, false]);
+    // Nothing is proved there about plans.
+    let checked = check(&genuine(), None).expect("it is genuine");
+    let value = Ticks(238);
+    for claim in [
+        Claim::OverCuts { value },
+        Claim::OverPlans { value, choices: 1 },
+        Claim::SearchedCuts { none_below: value },
+    ] {
+        assert!(!checked.is_machine_checked(&claim), "{claim:?}");
+    }
+}
+
+#[test]
+fn plain_passes_have_one_direction_and_no_recomputation() {
+    let placement = || Placement::linear(1).expect("a placement");
+    let schedule = |order: &str| {
+        let order = order.split(' ').map(|pass| pass.parse().expect("a pass")).collect();
+        Schedule::new(placement(), 1, vec![order]).expect("a schedule")
+    };
+    let plain = schedule("0F0 0I0 0W0");
+    let model = Model::equal_stages(placement(), 1, [1, 1, 1, 0]).expect("a model");
+    assert!(check::is_of_plain_passes(&plain, &model));
+    for other in ["0F0 0B0", "0F0 0R0 0I0 0W0"] {
+        assert!(!check::is_of_plain_passes(&schedule(other), &model), "{other}");
+    }
+    let checkpoint = Some(vec![model::Units(0)]);
+    let again = model.with_plain_memory(model::Memory { checkpoint, ..model.memory().clone() });
+    assert!(!check::is_of_plain_passes(&plain, &again.expect("a checkpoint")));
+    let both_ways = Placement::bidirectional(1).expect("a placement");
+    let both_ways = Model::equal_stages(both_ways, 2, [1, 1, 1, 0]).expect("a model");
+    assert!(!check::is_of_plain_passes(&plain, &both_ways));
 }
 
 /// Branch and bound begins every device as soon as possible; a span that it is said to have proved may be no optimum.
