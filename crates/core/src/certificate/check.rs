@@ -242,12 +242,13 @@ impl Checked {
     }
 }
 
-/// Whether a schedule has Fs, Is and Ws alone, and its model only what these need.
+/// Whether a schedule has Fs, Is and Ws that run one by one, and its model only what these need.
 pub(super) fn is_of_plain_passes(schedule: &Schedule, problem: &Model) -> bool {
     let mut passes = schedule.orders().iter().flatten();
     problem.beyond_passes().is_none()
         && problem.memory().checkpoint.is_none()
         && problem.placement().directions() == 1
+        && schedule.overlap_count() == 0
         && passes.all(|pass| matches!(pass.kind, Kind::F | Kind::I | Kind::W))
 }
 

@@ -153,6 +153,9 @@ fn plain_passes_have_one_direction_and_no_recomputation() {
     for other in ["0F0 0B0", "0F0 0R0 0I0 0W0"] {
         assert!(!check::is_of_plain_passes(&schedule(other), &model), "{other}");
     }
+    let two = schedule("0F0 0F1 0I0 0W0 0I1 0W1");
+    let paired = two.clone().with_overlaps(vec![vec![1]]).expect("a pair of the order");
+    assert_eq!([&two, &paired].map(|of| check::is_of_plain_passes(of, &model)), [true, false]);
     let checkpoint = Some(vec![model::Units(0)]);
     let again = model.with_plain_memory(model::Memory { checkpoint, ..model.memory().clone() });
     assert!(!check::is_of_plain_passes(&plain, &again.expect("a checkpoint")));
