@@ -24,6 +24,7 @@ mod anneal;
 mod at_once;
 mod beyond;
 pub mod block;
+mod corridor;
 mod dispatch;
 pub mod exact;
 pub mod explain;
@@ -51,7 +52,9 @@ use replayed::{ReplayedSchedule, given, is_quickly_replayed, time_to_replay, wit
 
 use crate::analysis::steady_interval;
 use crate::block::Block;
-use crate::certificate::{Bound, Certificate, Objective, Optimality, STEPS, lower_bound_until};
+use crate::certificate::{
+    Bound, CHECK_STEPS, Certificate, Objective, Optimality, STEPS, lower_bound_below, lower_bound_until,
+};
 use crate::model::{BeyondPasses, Model, Ticks};
 use crate::replay::Verdict;
 use crate::schedule::{Provenance, Schedule};
@@ -469,12 +472,17 @@ fn searched(
     }
     search.improve(options.effort / 8);
     let mut effort = options.exact_effort;
+    let mut steps = STEPS_BELOW.min(options.effort as u64 / EFFORT_PER_STEP_BELOW);
+    raise_below(model, objective, steps, &mut bound, &mut search, &stop.within(stop.remaining() / 4));
     let mut proved = exhaust(model, space, options, effort, stop, &mut search)?;
     if proved.is_none() {
         search.improve(options.effort);
+        raise_below(model, objective, steps, &mut bound, &mut search, stop);
     }
     while options.use_all_time && proved.is_none() && !search.is_done() {
         search.improve_again(options.effort);
+        steps = steps.saturating_mul(2).min(MOST_STEPS_BELOW);
+        raise_below(model, objective, steps, &mut bound, &mut search, &stop.within(stop.remaining() / 4));
         effort = effort.saturating_mul(2);
         proved = exhaust(model, space, options, effort, stop, &mut search)?;
     }
@@ -487,6 +495,31 @@ fn searched(
 
 /// The least effort for every step that the lower bound may spend.
 const EFFORT_PER_STEP: u64 = 100;
+
+/// The same for the bound up to the value of the best schedule, and the most steps for it, at first and in the end: what
+/// one set of devices may take of them must not be more than a check does.
+const EFFORT_PER_STEP_BELOW: u64 = 50;
+const STEPS_BELOW: u64 = 8_000_000;
+const MOST_STEPS_BELOW: u64 = 3 * CHECK_STEPS;
+
+/// Looks for a better bound up to the value of the best schedule, where the search is not done.
+fn raise_below(
+    model: &Model,
+    objective: Objective,
+    steps: u64,
+    bound: &mut Bound,
+    search: &mut search::Search<'_>,
+    stop: &Stop,
+) {
+    let Some(value) = search.value().filter(|_| !search.is_done()) else { return };
+    search.tell("lower bounds");
+    if let Some(below) = lower_bound_below(model, objective, value, steps, &mut || stop.is_due())
+        && below.value > bound.value
+    {
+        search.raise(below.value);
+        *bound = below;
+    }
+}
 
 /// Proves the best schedule optimal, or puts a better one in its place, where an exact search can.
 fn exhaust(

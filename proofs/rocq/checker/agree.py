@@ -26,7 +26,7 @@ FOLDERS = ["tests/corpus", "tests/data", "tests/traces", "models/plans", "measur
 NOT_COVERED = 5
 KEYS = {key: place for place, key in enumerate(
     """format problem_sha256 problem schedule_sha256 objective metrics makespan device_span bubble_rate idle_rate peak_memory
-    bound value reason device devices repetition after period growth link length work idle span first last head tail held turn
+    bound value reason device devices repetition after period growth link length end work idle span first last head tail held turn
     optimality engine none_below job choice pipeline tensor microbatch_size placement saving recompute offload data microbatches
     cut no_cut_below searched no_plan_below""".split())}
 

@@ -127,7 +127,7 @@ let read json : schedule =
 let keys = [
   "format"; "problem_sha256"; "problem"; "schedule_sha256"; "objective"; "metrics"; "makespan"; "device_span"; "bubble_rate";
   "idle_rate"; "peak_memory"; "bound"; "value"; "reason"; "device"; "devices"; "repetition"; "after"; "period"; "growth"; "link";
-  "length"; "work"; "idle"; "span"; "first"; "last"; "head"; "tail"; "held"; "turn"; "optimality"; "engine"; "none_below"; "job";
+  "length"; "end"; "work"; "idle"; "span"; "first"; "last"; "head"; "tail"; "held"; "turn"; "optimality"; "engine"; "none_below"; "job";
   "choice"; "pipeline"; "tensor"; "microbatch_size"; "placement"; "saving"; "recompute"; "offload"; "data"; "microbatches"; "cut";
   "no_cut_below"; "searched"; "no_plan_below" ]
 
@@ -211,7 +211,7 @@ let statement json =
         let get = fields "repetition" value ~required:[ "after"; "period"; "growth" ] ~optional:[] in
         ((u32 "after" (get "after"), u32 "period" (get "period")), i64 "growth" (get "growth"))) (get "repetition") in
       Checked.By_subset (list complain "devices" (u32 "devices") (get "devices"), repetition)
-    | ("offload" | "recomputation" | "link"), Some _ -> Checked.By_other
+    | ("offload" | "recomputation" | "link" | "horizon"), Some _ -> Checked.By_other
     | _ -> raise (complain "reason") in
   let optimal = match variant "optimality" (get "optimality") with
     | "open", None -> Checked.Open

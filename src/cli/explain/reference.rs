@@ -76,6 +76,7 @@ mod tests {
             BoundReason::Recomputation { device, work, idle: zero, span: zero, head, tail },
             BoundReason::Link { link: Link::Pair { from: device, to: Device(1) }, work, head, tail },
             BoundReason::Subset { devices: vec![device], repetition: None },
+            BoundReason::Horizon { devices: vec![device], end: zero },
         ] {
             assert!(is_there(Reference::bound(reason.section())), "{reason:?}");
         }

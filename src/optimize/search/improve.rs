@@ -1,11 +1,13 @@
-//! Improvement: the best candidates annealed, and scheduled anew with their forwards disturbed.
+//! Improvement: the best candidates annealed, searched around in a corridor, and scheduled anew with their forwards
+//! disturbed.
 
 use super::super::anneal::Annealing;
+use super::super::corridor::{Corridor, Taste};
 use super::super::dispatch::{dispatch, forwards_of, rules};
 use super::arena::{Arena, Candidate};
 use super::{BATCH, Search};
-use crate::certificate::{STEPS, lower_bound_until};
-use crate::kernel::IndexedOrders;
+use crate::certificate::{Objective, STEPS, lower_bound_until};
+use crate::kernel::{IndexedOrders, reverse};
 use crate::model::Ticks;
 use crate::parallel;
 use crate::stop::Stop;
@@ -14,7 +16,26 @@ impl Search<'_> {
     /// Improves the best candidates until this many passes have been placed in all.
     pub(in crate::optimize) fn improve(&mut self, effort: usize) {
         self.anneal(effort);
+        self.explore();
         self.unroll();
+    }
+
+    /// Searches in corridors around the best candidates, as long as that finds something better, for a part of the effort and of
+    /// the time that is left. What it spends is not taken from annealing.
+    fn explore(&mut self) {
+        if self.options.objective != Objective::Makespan {
+            return;
+        }
+        // So that the random choices of annealing are the same with it and without.
+        let (stop, placed, rounds) = (self.stop.clone(), self.placed, self.rounds);
+        self.stop = stop.within(stop.remaining() / 4);
+        let effort = placed.saturating_add(self.options.effort / 8);
+        let mut before = None;
+        while !self.is_done() && self.placed < effort && before != self.best_value() {
+            before = self.best_value();
+            self.round(effort, self.few.is_some(), [Way::InCorridor; BATCH]);
+        }
+        (self.stop, self.placed, self.rounds) = (stop, placed, rounds);
     }
 
     /// Improves the best candidates with so much more effort and other random choices: in turn where most of the
@@ -36,31 +57,41 @@ impl Search<'_> {
                 break;
             }
             before = Some(best);
-            self.tell("improving");
-            let stop = self.stop.clone();
-            let arena = self.few.as_ref().filter(|_| on_few).unwrap_or(&self.whole);
-            let target = arena.target(self.bound, &self.stop);
-            let share = (self.options.effort / 6 / BATCH).max(arena.level.variants[0].forward.passes() * 50);
-            let left = (effort - self.placed) / BATCH + 1;
-            let mut random = fastrand::Rng::with_seed(self.options.seed ^ (self.rounds << 32));
-            let parents = arena.pool.0.len();
-            let pieces: Vec<Piece> = (0..BATCH)
-                .map(|at| {
-                    // Better candidates more often.
-                    let parent = random.usize(..parents).min(random.usize(..parents));
-                    Piece { parent, heat: HEATS.get(at).copied(), seed: random.u64(..) }
-                })
-                .collect();
-            let found = parallel::map(self.options.threads, &pieces, |piece| {
-                arena.improved(piece, share.min(left), target, &stop)
-            });
-            for (candidates, placed) in found {
-                self.placed += placed;
-                let improved = self.few.as_mut().filter(|_| on_few).unwrap_or(&mut self.whole);
-                improved.pool.extend(candidates);
-            }
-            self.rounds += 1;
+            self.round(effort, on_few, WAYS);
         }
+    }
+
+    /// The best value where most of the work is done.
+    fn best_value(&self) -> Option<i64> {
+        self.few.as_ref().unwrap_or(&self.whole).pool.best()
+    }
+
+    /// Improves some of the best candidates in these ways, on few microbatches or on all.
+    fn round(&mut self, effort: usize, on_few: bool, ways: [Way; BATCH]) {
+        self.tell("improving");
+        let stop = self.stop.clone();
+        let arena = self.few.as_ref().filter(|_| on_few).unwrap_or(&self.whole);
+        let target = arena.target(self.bound, &self.stop);
+        let share = (self.options.effort / 6 / BATCH).max(arena.level.variants[0].forward.passes() * 50);
+        let left = (effort - self.placed) / BATCH + 1;
+        let mut random = fastrand::Rng::with_seed(self.options.seed ^ (self.rounds << 32));
+        let parents = arena.pool.0.len();
+        let pieces: Vec<Piece> = (0..BATCH)
+            .map(|at| {
+                // Better candidates more often.
+                let parent = random.usize(..parents).min(random.usize(..parents));
+                Piece { parent, way: ways[at], seed: random.u64(..) }
+            })
+            .collect();
+        let found = parallel::map(self.options.threads, &pieces, |piece| {
+            arena.improved(piece, share.min(left), target, &stop)
+        });
+        for (candidates, placed) in found {
+            self.placed += placed;
+            let improved = self.few.as_mut().filter(|_| on_few).unwrap_or(&mut self.whole);
+            improved.pool.extend(candidates);
+        }
+        self.rounds += 1;
     }
 }
 
@@ -76,9 +107,10 @@ impl Arena<'_> {
     /// What a piece of work makes of its parent, and how many passes were placed for it.
     fn improved(&self, piece: &Piece, work: usize, target: i64, stop: &Stop) -> (Vec<Candidate>, usize) {
         let parent = &self.pool.0[piece.parent];
-        match piece.heat {
-            Some(heat) => self.annealed(parent, heat, piece.seed, work, target, stop),
-            None => self.rescheduled(parent, piece.seed, work, target, stop),
+        match piece.way {
+            Way::Annealed(heat) => self.annealed(parent, heat, piece.seed, work, target, stop),
+            Way::Rescheduled => self.rescheduled(parent, piece.seed, work, target, stop),
+            Way::InCorridor => self.in_corridor(parent, piece.seed, work, stop),
         }
     }
 
@@ -98,6 +130,42 @@ impl Arena<'_> {
         let filled = annealed.as_ref().map(|candidate| self.justified(candidate, stop));
         let (filled, placed) = filled.unwrap_or((None, 0));
         (annealed.into_iter().chain(filled).collect(), placed + annealing.placed)
+    }
+
+    /// Looks for something shorter in a corridor around a candidate, as wide as the work allows, from the beginning of time or
+    /// from its end.
+    fn in_corridor(
+        &self,
+        parent: &Candidate,
+        seed: u64,
+        work: usize,
+        stop: &Stop,
+    ) -> (Vec<Candidate>, usize) {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let variant = &self.level.variants[parent.origin.variant];
+        let is_reversed = random.bool();
+        let problem = if is_reversed { &variant.backward } else { &variant.forward };
+        let taste = Taste {
+            width: (work / (problem.passes() * WORK_OF_STATE)).clamp(NARROWEST, WIDEST),
+            reach: [2, 6, 16, u64::MAX][random.usize(..4)],
+            distance: [0, 0, 1, 5][random.usize(..4)],
+            looks_ahead: random.bool(),
+        };
+        let mut orders = parent.orders.clone();
+        if is_reversed {
+            reverse(&mut orders);
+        }
+        let mut corridor = Corridor::new(problem, is_reversed);
+        let shorter = corridor.shorter(&orders, taste, 2 * work, stop);
+        let candidate = shorter.and_then(|mut orders| {
+            if is_reversed {
+                reverse(&mut orders);
+            }
+            self.judged(orders, parent.origin.improved())
+        });
+        let filled = candidate.as_ref().map(|candidate| self.justified(candidate, stop));
+        let (filled, placed) = filled.unwrap_or((None, 0));
+        (candidate.into_iter().chain(filled).collect(), placed + corridor.placed)
     }
 
     /// Schedules anew along the forwards of a candidate, a few of them out of turn, and goes on from
@@ -155,10 +223,37 @@ fn disturb(forwards: &mut IndexedOrders, random: &mut fastrand::Rng) {
 struct Piece {
     /// Which candidate.
     parent: usize,
-    /// How hot the annealing begins; without, it is scheduled anew along its forwards.
-    heat: Option<f64>,
+    way: Way,
     seed: u64,
 }
 
-/// How hot annealing begins, by piece: cool ones keep what is good, hot ones find other ways.
-const HEATS: [f64; 5] = [0.1, 0.2, 0.4, 0.4, 0.8];
+/// How a candidate is improved.
+#[derive(Clone, Copy)]
+enum Way {
+    /// By annealing that begins so hot.
+    Annealed(f64),
+    /// Scheduled anew along its forwards.
+    Rescheduled,
+    /// By a search in a corridor around it.
+    InCorridor,
+}
+
+/// How each piece is done, where not all are searches in corridors. Cool annealing keeps what is good, hot annealing finds other
+/// ways.
+const WAYS: [Way; BATCH] = [
+    Way::Annealed(0.1),
+    Way::Annealed(0.2),
+    Way::Annealed(0.4),
+    Way::Annealed(0.4),
+    Way::Annealed(0.8),
+    Way::Rescheduled,
+    Way::Rescheduled,
+    Way::Rescheduled,
+];
+
+/// About the work of one state and one pass in a corridor.
+const WORK_OF_STATE: usize = 300;
+
+/// How many states a corridor keeps after each pass.
+const NARROWEST: usize = 4;
+const WIDEST: usize = 400;

@@ -110,6 +110,11 @@ impl<'a> Search<'a> {
         self.kept().next().expect("the serial schedule keeps to feasible capacities")
     }
 
+    /// The value of the best orders so far, in ticks.
+    pub(super) fn value(&self) -> Option<Ticks> {
+        self.whole.pool.best().map(Ticks)
+    }
+
     /// The best few so far, best first.
     pub(super) fn kept(&self) -> impl Iterator<Item = FoundOrders> {
         self.candidates().map(|candidate| {

@@ -263,6 +263,30 @@ proptest! {
     }
 
     #[test]
+    fn a_horizon_leaves_out_nothing_that_ends_before(model in small(), more in 0..20_i64) {
+        for objective in [Objective::Makespan, Objective::DeviceSpan] {
+            let optimum = optimum(&model, &[Kind::F, Kind::I, Kind::W], objective);
+            let shown = |reason| match holds(&model, objective, &Bound { value: Ticks(-1), reason }) {
+                Err(BoundError::Value { shown, .. }) => shown,
+                other => panic!("{other:?}"),
+            };
+            for devices in subsets(&model) {
+                let least = shown(BoundReason::Subset { devices: devices.clone(), repetition: None });
+                for end in [least.0 - 1, least.0, least.0 + more].map(|end| Ticks(end.max(0))) {
+                    let below = shown(BoundReason::Horizon { devices: devices.clone(), end });
+                    if model.memory().checkpoint.is_none() {
+                        prop_assert_eq!(below, least.min(end), "{:?} {:?} {}", objective, devices, end);
+                    }
+                    prop_assert!(below >= least.min(end), "{:?} {:?} {}", objective, devices, end);
+                    if let Some(optimum) = optimum {
+                        prop_assert!(below <= Ticks(optimum), "{objective:?} {devices:?} {end}: {below} but {optimum}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
     fn closed_forms_are_below_the_optimum_without_help(model in small()) {
         for objective in [Objective::Makespan, Objective::DeviceSpan] {
             let Some(optimum) = optimum(&model, &[Kind::F, Kind::I, Kind::W], objective) else { continue };

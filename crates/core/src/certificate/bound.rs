@@ -86,6 +86,23 @@ pub fn lower_bound_of(model: &Model, objective: Objective, devices: &[Device], s
     ascend.then(|| subset::bound_of(model, &paths, objective, devices, &mut Steps(steps)))?
 }
 
+/// The best bound up to a value that some devices alone give, where only what may end before that value is followed. Given the
+/// value of a schedule it may prove that none is better. Nothing where one of the devices kept would have no capacity.
+///
+/// It looks at no further set of devices once `is_over` says so, or the steps are spent; each set takes at most a quarter of them.
+pub fn lower_bound_below(
+    model: &Model,
+    objective: Objective,
+    value: Ticks,
+    steps: u64,
+    is_over: &mut dyn FnMut() -> bool,
+) -> Option<Bound> {
+    one_direction(model).ok()?;
+    let apart = model.with_own_links();
+    let model = &*relaxed(&apart);
+    subset::best_below(model, &Paths::new(model), objective, value, Steps(steps), is_over)
+}
+
 /// A lower bound on the time per microbatch in the long run, over **all** schedules under the capacities,
 /// whether they repeat or not, and however many microbatches they repeat at a time: with m of them
 /// the makespan is at least m times this, less a constant.
@@ -152,6 +169,16 @@ pub fn holds(model: &Model, objective: Objective, bound: &Bound) -> Result<(), B
             value_of(bound, trade::bounds(&real, &Paths::new(&relaxed), *device, objective))?
         }
         BoundReason::Subset { devices, repetition } => of_subset(&apart, objective, devices, *repetition)?,
+        BoundReason::Horizon { devices, end } => {
+            ascending(model, devices)?;
+            if !(0..=Model::MAX_TOTAL).contains(&end.0) {
+                return Err(BoundError::Figures(bound.reason.clone()));
+            }
+            let relaxed = relaxed(&apart);
+            let (paths, steps) = (Paths::new(&relaxed), &mut Steps(CHECK_STEPS));
+            subset::least_below(&relaxed, &paths, devices, objective, *end, steps)
+                .ok_or(BoundError::TooLarge)?
+        }
     };
     if shown == bound.value { Ok(()) } else { Err(BoundError::Value { claimed: bound.value, shown }) }
 }
@@ -175,6 +202,13 @@ fn there(model: &Model, device: Device) -> Result<(), BoundError> {
     if device.0 < devices { Ok(()) } else { Err(BoundError::Device { device, devices }) }
 }
 
+/// The devices of a claim are some of the model's, in ascending order.
+fn ascending(model: &Model, devices: &[Device]) -> Result<(), BoundError> {
+    devices.iter().try_for_each(|&device| there(model, device))?;
+    let ascend = !devices.is_empty() && devices.is_sorted_by(|one, other| one < other);
+    if ascend { Ok(()) } else { Err(BoundError::Order) }
+}
+
 /// The value that follows from a claim about some devices.
 fn of_subset(
     model: &Model,
@@ -182,10 +216,7 @@ fn of_subset(
     devices: &[Device],
     repetition: Option<Repetition>,
 ) -> Result<Ticks, BoundError> {
-    devices.iter().try_for_each(|&device| there(model, device))?;
-    if devices.is_empty() || !devices.is_sorted_by(|one, other| one < other) {
-        return Err(BoundError::Order);
-    }
+    ascending(model, devices)?;
     let microbatches = model.microbatches();
     let followed = repetition.map_or(microbatches, |claim| claim.after);
     let figures = || {

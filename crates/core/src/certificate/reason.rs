@@ -153,6 +153,14 @@ pub enum BoundReason {
         /// How the states of the devices repeat, unless they are followed through all microbatches.
         repetition: Option<Repetition>,
     },
+    /// Some devices alone need this long, as far as only what may end before a horizon is followed (section *Up to a
+    /// horizon*).
+    Horizon {
+        /// The devices, in ascending order.
+        devices: Vec<Device>,
+        /// The horizon, in ticks: the bound is no more.
+        end: Ticks,
+    },
 }
 
 impl BoundReason {
@@ -168,7 +176,7 @@ impl BoundReason {
             | Self::Area { device }
             | Self::Offload { device }
             | Self::Recomputation { device, .. } => std::slice::from_ref(device),
-            Self::Subset { devices, .. } => devices,
+            Self::Subset { devices, .. } | Self::Horizon { devices, .. } => devices,
         }
     }
 
@@ -183,7 +191,9 @@ impl BoundReason {
             | Self::Turnover { .. }
             | Self::Area { .. }
             | Self::Subset { .. } => true,
-            Self::Offload { .. } | Self::Recomputation { .. } | Self::Link { .. } => false,
+            Self::Offload { .. } | Self::Recomputation { .. } | Self::Link { .. } | Self::Horizon { .. } => {
+                false
+            }
         }
     }
 
@@ -201,6 +211,7 @@ impl BoundReason {
             Self::Recomputation { .. } => "Recomputation",
             Self::Link { .. } => "Links",
             Self::Subset { .. } => "Some devices alone",
+            Self::Horizon { .. } => "Up to a horizon",
         }
     }
 
@@ -278,11 +289,7 @@ impl BoundReason {
                 around("none can be sent", *head, *tail, "the last one", &time)
             ),
             Self::Subset { devices, repetition } => {
-                let names: Vec<String> = devices.iter().map(ToString::to_string).collect();
-                let which = match names.as_slice() {
-                    [only] => format!("device {only} alone needs"),
-                    names => format!("devices {} alone need", names.join(", ")),
-                };
+                let which = alone(devices);
                 let steady = repetition.map_or_else(String::new, |Repetition { after, period, growth }| {
                     let counted = match period {
                         1 => "each further one adds".to_owned(),
@@ -294,7 +301,22 @@ impl BoundReason {
                     "{which} this long, even if all other devices could run any number of passes at once{steady}"
                 )
             }
+            Self::Horizon { devices, end } => format!(
+                "{} this long, even if all other devices could run any number of passes at once; what cannot end before {} was \
+                 not followed",
+                alone(devices),
+                time(*end)
+            ),
         }
+    }
+}
+
+/// Some devices as what needs so long.
+fn alone(devices: &[Device]) -> String {
+    let names: Vec<String> = devices.iter().map(ToString::to_string).collect();
+    match names.as_slice() {
+        [only] => format!("device {only} alone needs"),
+        names => format!("devices {} alone need", names.join(", ")),
     }
 }
 

@@ -360,10 +360,16 @@ fn all_bounds(model: &Model, objective: Objective) -> Vec<Bound> {
     let (real, paths) = (path::Paths::new(model), path::Paths::new(&relaxed));
     let devices = || Device::all(model.devices());
     let of_subsets = devices().filter_map(|device| lower_bound_of(model, objective, &[device], STEPS));
+    // Below what the device needs, a bound is its horizon.
+    let up_to_horizons = devices().filter_map(|device| {
+        let end = lower_bound_of(model, objective, &[device], STEPS)?.value - Ticks(1);
+        Some(Bound { value: end, reason: BoundReason::Horizon { devices: vec![device], end } })
+    });
     devices()
         .flat_map(|device| bound::of_device(&real, &paths, device, objective))
         .chain(devices().flat_map(|device| trade::bounds(&real, &paths, device, objective)))
         .chain(of_subsets)
+        .chain(up_to_horizons)
         .collect()
 }
 
@@ -467,7 +473,8 @@ fn no_figure_of_any_reason_can_be_changed() {
     {
         for bound in all_bounds(tight, objective) {
             assert_eq!(holds(tight, objective, &bound), Ok(()), "{bound:?}");
-            let names = ["value", "work", "length", "idle", "span", "head", "tail", "held", "turn", "growth"];
+            let names =
+                ["value", "work", "length", "idle", "span", "head", "tail", "held", "turn", "growth", "end"];
             let altered = altered_figures(&bound, &names);
             assert!(!altered.is_empty());
             for altered in altered {
@@ -477,7 +484,7 @@ fn no_figure_of_any_reason_can_be_changed() {
             seen.extend(reason.as_object().and_then(|reason| reason.keys().next().cloned()));
         }
     }
-    let all = ["area", "chain", "recomputation", "subset", "turnover", "windows"];
+    let all = ["area", "chain", "horizon", "recomputation", "subset", "turnover", "windows"];
     assert_eq!(
         seen.iter().collect::<Vec<_>>(),
         all,

@@ -58,6 +58,19 @@ pub(super) fn bounds(paths: &Paths<'_>, model: &Model, device: Device, objective
         .collect()
 }
 
+/// The window before the end in which a device runs no forward, with the most work that fits into it. If the device has more
+/// than that left to do, it idles in the rest.
+pub(super) fn before_the_end(
+    paths: &Paths<'_>,
+    model: &Model,
+    device: Device,
+    objective: Objective,
+) -> Window {
+    let Lengths { from_last_forward, device_tail, .. } = lengths(paths, device, objective);
+    let work = backward_fill(model, device).min(from_last_forward - device_tail);
+    Window { length: from_last_forward, work }
+}
+
 /// How long the windows of a device are.
 struct Lengths {
     /// Nothing reaches it before.

@@ -107,7 +107,7 @@ fn grown<V: PartialOrd, T>(
 }
 
 /// Whether a capacity keeps the number of states in bounds.
-fn is_bounded(model: &Model, device: Device) -> bool {
+pub(super) fn is_bounded(model: &Model, device: Device) -> bool {
     let stages = model.placement().stages_of(device);
     let holds = |&stage| least_held(model, stage) > Units::ZERO;
     model.activation_capacity(device).is_some() && stages.iter().all(holds)

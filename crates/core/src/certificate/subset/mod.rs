@@ -17,15 +17,18 @@
 //!
 //! For the device span, the kept device that begins first is measured, without head and without tails on other devices.
 //! The end of the step is part of the tails.
+//! With a horizon, only what may end before it is followed: then more devices can be kept.
 //! `docs/bounds.md` has the proofs, and statements that are false although they look true.
 
 mod chain;
 mod choose;
+mod horizon;
 mod program;
 mod state;
 
 use self::chain::Chain;
 pub(super) use self::choose::{best_bound, bound_of, steady};
+pub(super) use self::horizon::{best_below, least_below};
 use self::program::Layer;
 pub(super) use self::program::Steps;
 
@@ -65,7 +68,7 @@ impl Subset {
     /// small.
     pub(super) fn begin(&mut self, microbatches: u32, steps: &mut Steps) -> Option<()> {
         while self.begun() < microbatches {
-            let next = self.layers.last()?.next(&self.chain, steps)?;
+            let next = self.layers.last()?.next(&self.chain, None, steps)?;
             if next.is_empty() {
                 return None;
             }
@@ -120,6 +123,40 @@ impl Subset {
                 .is_some_and(|shown| growth <= shown)
     }
 
+    /// By number of microbatches, from 0 to as many as have begun: the least value of the objective, 0 where the steps have
+    /// run out; and behind these, up to `microbatches`, what follows from a repetition.
+    fn values(
+        &self,
+        microbatches: u32,
+        repetition: Option<Repetition>,
+        objective: Objective,
+        steps: &mut Steps,
+    ) -> Vec<Ticks> {
+        let head = self.head(objective);
+        let drained = self.layers.iter().enumerate().map(|(begun, layer)| match begun {
+            0 => Some(Ticks::ZERO),
+            _ => Some(head + layer.drained(&self.chain, objective, None, steps)?),
+        });
+        let mut values: Vec<Ticks> = drained.map(Option::unwrap_or_default).collect();
+        if let Some(Repetition { period, growth, .. }) = repetition.filter(|repetition| repetition.period > 0)
+        {
+            for count in values.len()..=microbatches as usize {
+                let before = values[count - period as usize];
+                values.push(if before == Ticks::ZERO { before } else { before + growth });
+            }
+        }
+        values.truncate(microbatches as usize + 1);
+        values
+    }
+
+    /// When the first pass of the kept devices begins, as the objective counts.
+    const fn head(&self, objective: Objective) -> Ticks {
+        match objective {
+            Objective::Makespan => self.chain.head,
+            Objective::DeviceSpan => Ticks::ZERO,
+        }
+    }
+
     /// The least value of the objective with this number of microbatches, all begun, or with the help of a
     /// repetition that has been checked; nothing when the steps run out.
     pub(super) fn value(
@@ -129,10 +166,7 @@ impl Subset {
         objective: Objective,
         steps: &mut Steps,
     ) -> Option<Ticks> {
-        let head = match objective {
-            Objective::Makespan => self.chain.head,
-            Objective::DeviceSpan => Ticks::ZERO,
-        };
+        let head = self.head(objective);
         let (begun, growth) = match repetition {
             None => (microbatches, Ticks::ZERO),
             Some(Repetition { after, period, growth }) => {
@@ -140,7 +174,7 @@ impl Subset {
                 (after - period + further % period, growth * i64::from(further / period + 1))
             }
         };
-        Some(head + growth + self.layers.get(begun as usize)?.drained(&self.chain, objective, steps)?)
+        Some(head + growth + self.layers.get(begun as usize)?.drained(&self.chain, objective, None, steps)?)
     }
 
     fn begun(&self) -> u32 {

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::chain::Chain;
+use super::horizon::Horizon;
 use super::state::{Counts, Phase, State, Times, empty, with_end};
 use crate::certificate::Objective;
 use crate::model::Ticks;
@@ -39,8 +40,14 @@ impl Layer {
         Self(BTreeMap::from([(counts, vec![times])]))
     }
 
-    /// All states right after the start of the next microbatch; nothing when the steps run out.
-    pub(super) fn next(&self, chain: &Chain, steps: &mut Steps) -> Option<Self> {
+    /// All states right after the start of the next microbatch, so many being begun, that may end before a horizon; nothing
+    /// when the steps run out.
+    pub(super) fn next(
+        &self,
+        chain: &Chain,
+        horizon: Option<(&Horizon, u32)>,
+        steps: &mut Steps,
+    ) -> Option<Self> {
         steps.take(1)?;
         let mut open = Open::default();
         for (counts, all) in &self.0 {
@@ -51,6 +58,14 @@ impl Layer {
             for times in &all {
                 let mut within = Some(());
                 State::new(chain, Phase::Feeding, &counts, times).for_each_next(|state| {
+                    let is_late = horizon.is_some_and(|(horizon, begun)| {
+                        let begun = if state.begins { begun + 1 } else { begun };
+                        horizon.excludes(chain, &state.counts, &state.times, begun, state.begins)
+                    });
+                    if is_late {
+                        within = within.and_then(|()| steps.take(1));
+                        return;
+                    }
                     let into = if state.begins {
                         next.0.entry(state.counts).or_default()
                     } else {
@@ -68,8 +83,14 @@ impl Layer {
     }
 
     /// The least end of all that is under way, counted from the start of the first link of the first
-    /// microbatch; nothing when the steps run out.
-    pub(super) fn drained(&self, chain: &Chain, objective: Objective, steps: &mut Steps) -> Option<Ticks> {
+    /// microbatch, or the horizon if all ends there or later; nothing when the steps run out.
+    pub(super) fn drained(
+        &self,
+        chain: &Chain,
+        objective: Objective,
+        horizon: Option<&Horizon>,
+        steps: &mut Steps,
+    ) -> Option<Ticks> {
         let mut open = Open::default();
         for (counts, all) in &self.0 {
             for times in all {
@@ -77,7 +98,7 @@ impl Layer {
             }
         }
         // The first link of the last microbatch is behind every state, so one of them is the end.
-        let mut least = None;
+        let mut least = horizon.map(|horizon| horizon.end);
         while let Some(((Reverse(remaining), counts), all)) = open.0.pop_first() {
             for times in &all {
                 if remaining == 0 {
@@ -87,6 +108,13 @@ impl Layer {
                 }
                 let mut within = Some(());
                 State::new(chain, Phase::Draining(objective), &counts, times).for_each_next(|state| {
+                    let is_late = horizon.is_some_and(|horizon| {
+                        horizon.excludes(chain, &state.counts, &state.times, horizon.microbatches, false)
+                    });
+                    if is_late {
+                        within = within.and_then(|()| steps.take(1));
+                        return;
+                    }
                     within = within.and_then(|()| insert(open.at(state.counts), state.times, steps));
                 });
                 within?;

@@ -115,3 +115,71 @@ fn of_the_repetitions_that_are_known_the_fastest_one_counts() {
     }
     assert!(differ > 0, "not all of them are equally fast");
 }
+
+/// The horizon leaves out states and no ends before it.
+#[test]
+fn up_to_a_horizon_the_least_end_is_that_of_all_states() {
+    let (mut below, mut fewer) = (0, 0);
+    for (costs, capacity) in [([1, 1, 1, 0], 3), ([3, 4, 2, 0], 4), ([2, 1, 5, 3], 3), ([5, 3, 1, 1], 5)] {
+        let model = model(3, 9, capacity, costs);
+        let paths = Paths::new(&model);
+        for devices in
+            [vec![Device(0)], vec![Device(2)], vec![Device(0), Device(1)], vec![Device(1), Device(2)]]
+        {
+            for objective in [Objective::Makespan, Objective::DeviceSpan] {
+                let mut steps = Steps(100 * STEPS);
+                let mut subset = Subset::new(&model, &paths, &devices);
+                subset.begin(9, &mut steps).expect("it is small");
+                let least = subset.value(9, None, objective, &mut steps).expect("it is small");
+                let all = 100 * STEPS - steps.0;
+                for end in
+                    [0, least.0 / 2, least.0 - 1, least.0, least.0 + 1, least.0 + 20, 10 * least.0].map(Ticks)
+                {
+                    let mut steps = Steps(100 * STEPS);
+                    let found = least_below(&model, &paths, &devices, objective, end, &mut steps);
+                    assert_eq!(found, Some(least.min(end)), "{costs:?} {devices:?} {objective} {end}");
+                    below += u32::from(end > least);
+                    fewer += u32::from(end > least && 2 * (100 * STEPS - steps.0) < all);
+                }
+            }
+        }
+    }
+    assert!(below > 0 && fewer > 0, "{below} {fewer}");
+}
+
+#[test]
+fn the_horizon_of_a_claim_is_an_end_that_may_be() {
+    let model = model(3, 6, 3, [3, 4, 2, 1]);
+    let judged = |devices: &[u32], end: i64, value: i64| {
+        let devices = devices.iter().copied().map(Device).collect();
+        let reason = BoundReason::Horizon { devices, end: Ticks(end) };
+        holds(&model, Objective::Makespan, &Bound { value: Ticks(value), reason })
+    };
+    assert_eq!(judged(&[0, 2], 40, 40), Ok(()));
+    assert!(matches!(judged(&[0, 2], 40, 41), Err(BoundError::Value { .. })));
+    for end in [-1, i64::MIN, i64::MAX] {
+        assert!(matches!(judged(&[0, 2], end, end), Err(BoundError::Figures(_))), "{end}");
+    }
+    assert_eq!(judged(&[], 40, 40), Err(BoundError::Order));
+    assert_eq!(judged(&[2, 0], 40, 40), Err(BoundError::Order));
+    assert!(matches!(judged(&[0, 3], 40, 40), Err(BoundError::Device { .. })));
+}
+
+/// With all devices, what is found below the value of a schedule is the optimum.
+#[test]
+fn more_devices_are_kept_until_the_horizon_is_reached() {
+    let model = model(4, 16, 4, [3, 4, 2, 0]);
+    let found = |end, steps| {
+        crate::certificate::lower_bound_below(&model, Objective::Makespan, Ticks(end), steps, &mut || false)
+    };
+    let bound = found(368, 40_000_000).expect("devices have capacities");
+    assert_eq!(bound.value, Ticks(368));
+    assert!(matches!(&bound.reason, BoundReason::Horizon { devices, .. } if devices.len() == 3), "{bound:?}");
+    assert_eq!(holds(&model, Objective::Makespan, &bound), Ok(()));
+    assert!(lower_bound_within(&model, Objective::Makespan, STEPS).value < bound.value);
+    assert_eq!(found(368, 0), None);
+    let free = model.with_uniform_activation_capacity(None).expect("no capacity");
+    let none =
+        crate::certificate::lower_bound_below(&free, Objective::Makespan, Ticks(368), STEPS, &mut || false);
+    assert_eq!(none, None);
+}

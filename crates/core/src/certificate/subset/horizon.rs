@@ -1,0 +1,233 @@
+//! A horizon: only what may end before it is followed.
+//!
+//! A state is left out if something that is still to be done shows that nothing which follows it ends before the horizon:
+//! a device with the work that it has left and the window in which it can run no forward; a microbatch with the rest of its
+//! way; or the microbatches that have not begun, with what a device alone needs for so many. No state of a schedule that ends
+//! before the horizon is left out.
+
+use std::cmp::Reverse;
+use std::iter;
+
+use super::chain::Chain;
+use super::choose::is_bounded;
+use super::program::Layer;
+use super::program::Steps;
+use super::state::Counts;
+use super::{Followed, Subset};
+use crate::certificate::bound::of_device;
+use crate::certificate::path::Paths;
+use crate::certificate::window;
+use crate::certificate::{Bound, BoundReason, Objective, Window};
+use crate::model::{Device, Model, Ticks};
+
+/// The most devices that may be kept.
+const MOST_DEVICES: usize = 16;
+
+/// The most microbatches that are followed one by one.
+const MOST_MICROBATCHES: u32 = 1024;
+
+/// The steps for the states of each kept device by itself, and for as many ends.
+const STEPS_ALONE: u64 = 400_000;
+
+/// One set of devices may take one part in this many of all steps.
+const PARTS: u64 = 4;
+
+/// What a state must leave room for, to lead to an end before the horizon.
+pub(super) struct Horizon {
+    objective: Objective,
+    /// No end is looked for from here on, counted from the start of the first link of the first microbatch.
+    pub(super) end: Ticks,
+    pub(super) microbatches: u32,
+    /// By kept device: the window before the end in which it runs no forward.
+    last: Vec<Window>,
+    /// By kept device: from the end of its last F or I to the end.
+    after_links: Vec<Ticks>,
+    /// By number of microbatches: the least time from the start of the first link of the first of them to the end.
+    least: Vec<Ticks>,
+}
+
+impl Horizon {
+    /// The horizon of the kept devices, the end of the whole counted from the beginning of the first pass.
+    pub(super) fn new(
+        model: &Model,
+        paths: &Paths<'_>,
+        devices: &[Device],
+        chain: &Chain,
+        objective: Objective,
+        end: Ticks,
+    ) -> Self {
+        let head = match objective {
+            Objective::Makespan => chain.head,
+            Objective::DeviceSpan => Ticks::ZERO,
+        };
+        let last = devices.iter().map(|&device| window::before_the_end(paths, model, device, objective));
+        let after = devices.iter().map(|&device| window::after_last_input(paths, model, device, objective));
+        // The span is that of the device which begins first; of the others the first start is not known.
+        let measured = devices.iter().enumerate().filter(|&(at, _)| match objective {
+            Objective::Makespan => true,
+            Objective::DeviceSpan => at == chain.links[0].device,
+        });
+        let measured: Vec<Device> = measured.map(|(_, &device)| device).collect();
+        let mut least = vec![Ticks::ZERO; model.microbatches() as usize + 1];
+        for device in measured {
+            let alone = alone(model, paths, device, objective);
+            for (least, value) in least.iter_mut().zip(alone).skip(1) {
+                *least = (*least).max(value - head);
+            }
+        }
+        Self {
+            objective,
+            end: end - head,
+            microbatches: model.microbatches(),
+            last: last.collect(),
+            after_links: after.collect(),
+            least,
+        }
+    }
+
+    /// Whether nothing that follows a state ends before the horizon, after so many microbatches have begun. `begins` says
+    /// that the last of them has just begun.
+    pub(super) fn excludes(
+        &self,
+        chain: &Chain,
+        counts: &Counts,
+        times: &[Ticks],
+        begun: u32,
+        begins: bool,
+    ) -> bool {
+        let left = i64::from(self.microbatches - begun);
+        let first = &chain.links[0];
+        let free = times[first.device];
+        if left > 0 && free + self.least[left as usize] >= self.end {
+            return true;
+        }
+        if begins && free - first.duration + self.least[left as usize + 1] >= self.end {
+            return true;
+        }
+        let devices = chain.capacity.len();
+        let (mut links, mut weights) = ([Ticks::ZERO; MOST_DEVICES], [Ticks::ZERO; MOST_DEVICES]);
+        let mut to_run = left;
+        let mut at = devices;
+        for (place, link) in chain.links.iter().enumerate() {
+            let waiting = counts.waiting[place];
+            to_run += i64::from(waiting);
+            links[link.device] += link.duration * to_run;
+            if !link.is_forward {
+                let pending = i64::from(counts.pending[link.stage]);
+                weights[link.device] += chain.stages[link.stage].weight * (to_run + pending);
+            }
+            at += waiting as usize;
+            let is_late = waiting > 0
+                && self.objective == Objective::Makespan
+                && times[at - 1] + link.duration + link.tail >= self.end;
+            if is_late {
+                return true;
+            }
+        }
+        (0..devices).any(|device| {
+            if self.objective == Objective::DeviceSpan && device != first.device {
+                return false;
+            }
+            let (free, work) = (times[device], links[device] + weights[device]);
+            let last = self.last[device];
+            let idle = if work > last.work { last.idle() } else { Ticks::ZERO };
+            // A device that has nothing left to do is free when the others start something, which says nothing of its end.
+            let by_work = work > Ticks::ZERO && free + work + idle.max(chain.tails[device]) >= self.end;
+            let by_links =
+                links[device] > Ticks::ZERO && free + links[device] + self.after_links[device] >= self.end;
+            by_work || by_links
+        })
+    }
+}
+
+/// What a device alone needs for 0, 1, 2 and so on microbatches, at the least.
+fn alone(model: &Model, paths: &Paths<'_>, device: Device, objective: Objective) -> Vec<Ticks> {
+    let closed = |microbatches: u32| {
+        let fewer = model.with_microbatches(microbatches).ok()?;
+        let paths = Paths::new(&fewer);
+        of_device(&paths, &paths, device, objective).into_iter().map(|bound| bound.value).max()
+    };
+    let mut values: Vec<Ticks> = iter::once(Ticks::ZERO)
+        .chain((1..=model.microbatches()).map(|count| closed(count).unwrap_or_default()))
+        .collect();
+    if is_bounded(model, device) {
+        let mut steps = Steps(STEPS_ALONE);
+        let mut subset = Subset::new(model, paths, &[device]);
+        let repetition = match subset.follow(model.microbatches(), &mut steps) {
+            Followed::Repeating(repetition) => Some(repetition),
+            Followed::Wholly => None,
+            Followed::Partly => subset.best_repetition(),
+        };
+        let states = subset.values(model.microbatches(), repetition, objective, &mut Steps(STEPS_ALONE));
+        for (value, states) in values.iter_mut().zip(states) {
+            *value = (*value).max(states);
+        }
+    }
+    values
+}
+
+/// The least value of the objective for some devices alone that is below `end`, or `end` if there is none; nothing when the
+/// steps run out, or for more than [`MOST_DEVICES`] or [`MOST_MICROBATCHES`].
+pub(in crate::certificate) fn least_below(
+    model: &Model,
+    paths: &Paths<'_>,
+    devices: &[Device],
+    objective: Objective,
+    end: Ticks,
+    steps: &mut Steps,
+) -> Option<Ticks> {
+    if devices.len() > MOST_DEVICES || model.microbatches() > MOST_MICROBATCHES {
+        return None;
+    }
+    let chain = Chain::new(model, paths, devices);
+    let horizon = Horizon::new(model, paths, devices, &chain, objective, end);
+    let mut layer = Layer::first(&chain);
+    for begun in 0..model.microbatches() {
+        layer = layer.next(&chain, Some((&horizon, begun)), steps)?;
+    }
+    Some(end - horizon.end + layer.drained(&chain, objective, Some(&horizon), steps)?)
+}
+
+/// The best bound up to `end` that some devices alone give, as far as the steps reach: from the device that is worth most, always
+/// with the one more that raises that most or, of equals, takes the fewest steps.
+pub(in crate::certificate) fn best_below(
+    model: &Model,
+    paths: &Paths<'_>,
+    objective: Objective,
+    end: Ticks,
+    mut steps: Steps,
+    is_over: &mut dyn FnMut() -> bool,
+) -> Option<Bound> {
+    let share = steps.0 / PARTS;
+    let mut best: Option<Bound> = None;
+    let mut core: Vec<Device> = Vec::new();
+    loop {
+        let mut found: Option<(Ticks, Reverse<u64>, Vec<Device>)> = None;
+        for device in Device::all(model.devices()).rev().filter(|&device| is_bounded(model, device)) {
+            if steps.0 == 0 || is_over() {
+                break;
+            }
+            if core.contains(&device) {
+                continue;
+            }
+            let mut devices = core.clone();
+            devices.push(device);
+            devices.sort_unstable();
+            let mut part = steps.part(share);
+            let given = part.0;
+            if let Some(value) = least_below(model, paths, &devices, objective, end, &mut part) {
+                let this = (value, Reverse(given - part.0), devices);
+                found = found.max(Some(this));
+            }
+            steps.0 += part.0;
+        }
+        let Some((value, _, devices)) = found else { return best };
+        core.clone_from(&devices);
+        if best.as_ref().is_none_or(|best| value > best.value) {
+            best = Some(Bound { value, reason: BoundReason::Horizon { devices, end } });
+        }
+        if value == end {
+            return best;
+        }
+    }
+}
