@@ -18,8 +18,8 @@ use tempfile::TempDir;
 
 use crate::traces::support::{named, traced, uneven};
 
-/// The kinds of measured traces that are committed, each with a folder of that name. There are none of GPUs yet.
-pub const MEASURED: &[&str] = &["cpu"];
+/// The kinds of measured traces that are committed, each with a folder of that name.
+pub const MEASURED: &[&str] = &["cpu", "cuda"];
 
 pub fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/traces").join(name)

@@ -10,6 +10,7 @@ mod errors;
 pub mod figures;
 mod fitted;
 mod gpu;
+mod h200;
 mod kernels;
 mod laws;
 pub mod measured;

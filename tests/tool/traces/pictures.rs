@@ -10,12 +10,12 @@ use bubbleproof::draw::{Group, Point, Row, Scatter};
 use bubbleproof::model::Ticks;
 use bubbleproof::replay::Rate;
 
-use crate::traces::errors::{Predicted, of_cpus};
+use crate::traces::errors::{Predicted, tables};
 use crate::traces::gpu::{ALL, Line, of_another_schedule, of_others_shown};
 use crate::traces::published;
 
 /// The pictures of predicted against measured.
-const SCATTERS: [&str; 2] = ["gpu.svg", "cpu.svg"];
+const SCATTERS: [&str; 3] = ["gpu.svg", "cpu.svg", "cuda.svg"];
 
 /// Measured above predicted: the file, its trace, how many pixels it is wide, and the exit status of the comparison, which
 /// is 1 where passes overlap by microseconds.
@@ -115,8 +115,14 @@ fn heading(about: &str) -> String {
 }
 
 #[test]
-fn predictions_of_runs_on_cpus_are_drawn_as_the_snapshot_has_them() {
-    let tables = of_cpus();
+fn predictions_of_our_runs_are_drawn_as_the_snapshots_have_them() {
+    for (kind, on) in [("cpu", "a CPU"), ("cuda", "an H200")] {
+        draw_predictions(kind, on);
+    }
+}
+
+fn draw_predictions(kind: &str, on: &str) {
+    let tables = tables(kind);
     let kinds: Vec<String> =
         tables.keys().map(|(devices, size)| format!("{devices} devices, {size} network")).collect();
     let abouts: BTreeSet<&str> = tables.values().flat_map(|table| table.keys().copied()).collect();
@@ -135,8 +141,8 @@ fn predictions_of_runs_on_cpus_are_drawn_as_the_snapshot_has_them() {
         })
         .collect();
     let runs: usize = groups[0].rows.iter().map(|row| row.points.len()).sum();
-    let title = format!("Predicted and measured: {runs} runs on a CPU");
-    check("cpu.svg", &Scatter { title: &title, kinds: &kinds, groups: &groups }.svg());
+    let title = format!("Predicted and measured: {runs} runs on {on}");
+    check(&format!("{kind}.svg"), &Scatter { title: &title, kinds: &kinds, groups: &groups }.svg());
 }
 
 fn tool(arguments: &[&str], status: i32) {

@@ -310,12 +310,17 @@ fn every_published_run_is_explained() {
     insta::assert_snapshot!("explained_gpu", report);
 }
 
-/// Replicas that the measuring script ran on a CPU, on fewer cores than they had devices: their times say nothing, but who waited
-/// for whom does.
+/// Replicas that the measuring script ran on a CPU, on fewer cores than they had devices, whose times say nothing, and on a GPU
+/// divided into four: who waited for whom is the same.
 #[test]
 fn replicas_of_the_measuring_script_ran_as_declared_and_met_at_the_end() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/traces/cpu-replicas");
-    for (name, works) in [("1f1b-d2-m16", 4), ("v-half-d2-m16", 3)] {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/traces");
+    for (origin, name, works) in [
+        (Origin::Cpu, "cpu-replicas/1f1b-d2-m16", 4),
+        (Origin::Cpu, "cpu-replicas/v-half-d2-m16", 3),
+        (Origin::Cuda, "cuda-replicas/1f1b-d2", 4),
+        (Origin::Cuda, "cuda-replicas/v-half-d2", 3),
+    ] {
         let traces = ["dp0", "dp1"].map(|replica| {
             let packed = File::open(folder.join(format!("{name}-{replica}.json.gz"))).expect("a file");
             let mut text = String::new();
@@ -323,7 +328,7 @@ fn replicas_of_the_measuring_script_ran_as_declared_and_met_at_the_end() {
             file::parse(&text).expect("a trace")
         });
         for trace in &traces {
-            assert_eq!((trace.origin, findings(trace)), (Origin::Cpu, Vec::new()), "{name}");
+            assert_eq!((trace.origin, findings(trace)), (origin, Vec::new()), "{name}");
         }
         let replicas = Replicas::of(&traces).expect("replicas");
         let steps = replicas.steps().expect("steps that meet");
