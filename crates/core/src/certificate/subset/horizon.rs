@@ -48,14 +48,8 @@ pub(super) struct Horizon {
 
 impl Horizon {
     /// The horizon of the kept devices, the end of the whole counted from the beginning of the first pass.
-    pub(super) fn new(
-        model: &Model,
-        paths: &Paths<'_>,
-        devices: &[Device],
-        chain: &Chain,
-        objective: Objective,
-        end: Ticks,
-    ) -> Self {
+    fn new(alone: &mut Alone<'_>, devices: &[Device], chain: &Chain, end: Ticks) -> Self {
+        let Alone { model, paths, objective, .. } = *alone;
         let head = match objective {
             Objective::Makespan => chain.head,
             Objective::DeviceSpan => Ticks::ZERO,
@@ -70,8 +64,7 @@ impl Horizon {
         let measured: Vec<Device> = measured.map(|(_, &device)| device).collect();
         let mut least = vec![Ticks::ZERO; model.microbatches() as usize + 1];
         for device in measured {
-            let alone = alone(model, paths, device, objective);
-            for (least, value) in least.iter_mut().zip(alone).skip(1) {
+            for (least, &value) in least.iter_mut().zip(alone.of(device)).skip(1) {
                 *least = (*least).max(value - head);
             }
         }
@@ -140,7 +133,26 @@ impl Horizon {
     }
 }
 
-/// What a device alone needs for 0, 1, 2 and so on microbatches, at the least.
+/// What each device alone needs for 0, 1, 2 and so on microbatches, at the least; computed once.
+struct Alone<'a> {
+    model: &'a Model,
+    paths: &'a Paths<'a>,
+    objective: Objective,
+    /// By device, as far as it was asked for.
+    known: Vec<Option<Vec<Ticks>>>,
+}
+
+impl<'a> Alone<'a> {
+    fn new(model: &'a Model, paths: &'a Paths<'a>, objective: Objective) -> Self {
+        Self { model, paths, objective, known: vec![None; model.devices() as usize] }
+    }
+
+    fn of(&mut self, device: Device) -> &[Ticks] {
+        let Self { model, paths, objective, .. } = *self;
+        self.known[device.index()].get_or_insert_with(|| alone(model, paths, device, objective))
+    }
+}
+
 fn alone(model: &Model, paths: &Paths<'_>, device: Device, objective: Objective) -> Vec<Ticks> {
     let closed = |microbatches: u32| {
         let fewer = model.with_microbatches(microbatches).ok()?;
@@ -176,11 +188,17 @@ pub(in crate::certificate) fn least_below(
     end: Ticks,
     steps: &mut Steps,
 ) -> Option<Ticks> {
+    with(&mut Alone::new(model, paths, objective), devices, end, steps)
+}
+
+/// The same, with what is known of the devices alone.
+fn with(alone: &mut Alone<'_>, devices: &[Device], end: Ticks, steps: &mut Steps) -> Option<Ticks> {
+    let Alone { model, paths, objective, .. } = *alone;
     if devices.len() > MOST_DEVICES || model.microbatches() > MOST_MICROBATCHES {
         return None;
     }
     let chain = Chain::new(model, paths, devices);
-    let horizon = Horizon::new(model, paths, devices, &chain, objective, end);
+    let horizon = Horizon::new(alone, devices, &chain, end);
     let mut layer = Layer::first(&chain);
     for begun in 0..model.microbatches() {
         layer = layer.next(&chain, Some((&horizon, begun)), steps)?;
@@ -199,6 +217,7 @@ pub(in crate::certificate) fn best_below(
     is_over: &mut dyn FnMut() -> bool,
 ) -> Option<Bound> {
     let share = steps.0 / PARTS;
+    let mut alone = Alone::new(model, paths, objective);
     let mut best: Option<Bound> = None;
     let mut core: Vec<Device> = Vec::new();
     loop {
@@ -215,7 +234,7 @@ pub(in crate::certificate) fn best_below(
             devices.sort_unstable();
             let mut part = steps.part(share);
             let given = part.0;
-            if let Some(value) = least_below(model, paths, &devices, objective, end, &mut part) {
+            if let Some(value) = with(&mut alone, &devices, end, &mut part) {
                 let this = (value, Reverse(given - part.0), devices);
                 found = found.max(Some(this));
             }
