@@ -54,6 +54,14 @@ struct Step {
     tail: i64,
 }
 
+impl Step {
+    /// How many passes wait, after so many of them, at least one of whose needs has begun.
+    fn waiting(&self, begun: &[u32], index: u32) -> usize {
+        let most = self.needs.iter().map(|&(need, _)| begun[need]).max().unwrap_or(index);
+        most.saturating_sub(index) as usize
+    }
+}
+
 /// What has been placed so far.
 #[derive(Clone)]
 struct State {
@@ -265,11 +273,11 @@ impl<'a> Corridor<'a> {
             if !is_given && choices.iter().any(is_filled) {
                 continue;
             }
-            let mut next = self.after(state, &queues, choice);
+            let next = self.after(state, &queues, choice);
             self.placed += next.times.len() / 2 + self.classes.len();
             let (least, cost) = self.judge(&next, taste);
             if least < value || is_given {
-                found.push(State { cost, parent, is_given, ..std::mem::replace(&mut next, State::none()) });
+                found.push(State { parent, cost, is_given, ..next });
             }
         }
     }
@@ -279,16 +287,10 @@ impl<'a> Corridor<'a> {
         let mut at = self.by_tail.len();
         let queues = self.classes.iter().zip(begun).map(|(step, &index)| {
             let begins = at;
-            at += self.waiting(step, begun, index);
+            at += step.waiting(begun, index);
             begins
         });
         queues.collect()
-    }
-
-    /// How many passes of a class wait, at least one of whose needs has begun.
-    fn waiting(&self, step: &Step, begun: &[u32], index: u32) -> usize {
-        let most = step.needs.iter().map(|&(need, _)| begun[need]).max().unwrap_or(index);
-        most.saturating_sub(index) as usize
     }
 
     fn after(&self, state: &State, queues: &[usize], choice: &Choice) -> State {
@@ -303,7 +305,7 @@ impl<'a> Corridor<'a> {
         times.extend(state.times[..devices].iter().map(|&free| free.max(choice.start)));
         times[placed.device] = choice.end;
         for (at, step) in self.classes.iter().enumerate() {
-            let before = self.waiting(step, &state.begun, state.begun[at]);
+            let before = step.waiting(&state.begun, state.begun[at]);
             let mut queue = &state.times[queues[at]..queues[at] + before];
             if at == choice.at && before > 0 {
                 queue = &queue[1..];
@@ -344,7 +346,7 @@ impl<'a> Corridor<'a> {
                 }
                 work += step.duration * i64::from(left);
                 least = least.max(free + work + step.tail);
-                let waiting = self.waiting(step, begun, begun[at]);
+                let waiting = step.waiting(begun, begun[at]);
                 if waiting > 0 {
                     let last = times[queues[at] + waiting - 1];
                     least = least.max(last + step.duration + step.tail);
@@ -364,18 +366,6 @@ impl<'a> Corridor<'a> {
 }
 
 impl State {
-    const fn none() -> Self {
-        Self {
-            begun: Vec::new(),
-            times: Vec::new(),
-            live: Vec::new(),
-            parent: 0,
-            placed: 0,
-            cost: 0,
-            is_given: false,
-        }
-    }
-
     /// The given one first, then by cost; what is left decides equals, so that the order is always the same.
     fn compare(&self, other: &Self) -> Ordering {
         other

@@ -88,7 +88,7 @@ impl Horizon {
         begun: u32,
         begins: bool,
     ) -> bool {
-        let left = i64::from(self.microbatches - begun);
+        let left = self.microbatches - begun;
         let first = &chain.links[0];
         let free = times[first.device];
         if left > 0 && free + self.least[left as usize] >= self.end {
@@ -99,7 +99,7 @@ impl Horizon {
         }
         let devices = chain.capacity.len();
         let (mut links, mut weights) = ([Ticks::ZERO; MOST_DEVICES], [Ticks::ZERO; MOST_DEVICES]);
-        let mut to_run = left;
+        let mut to_run = i64::from(left);
         let mut at = devices;
         for (place, link) in chain.links.iter().enumerate() {
             let waiting = counts.waiting[place];
