@@ -218,8 +218,7 @@ def keyboard(browser, truth):
 def themes(browser):
     browser.point(*browser.run(PLACE, 0, "3I7"))
     for theme in ["light", "dark"]:
-        media = [{"name": "prefers-color-scheme", "value": theme}]
-        browser.devtools("Emulation.setEmulatedMedia", {"features": media})
+        browser.prefer(theme)
         browser.run("bubbleproof.drawNow()")
         found, worst, drawn, labels = browser.run(CONTRAST)
         equal(f"the page follows a preference for {theme}", found, theme)
@@ -234,7 +233,7 @@ def themes(browser):
     browser.press("t")
     equal("t switches to light all the same", browser.run("return bubbleproof.theme"), "light")
     browser.press("t")
-    browser.devtools("Emulation.setEmulatedMedia", {"features": []})
+    browser.prefer()
 
 
 def narrow(browser, path):
@@ -259,10 +258,10 @@ def side_by_side(browser, path, pairs):
     browser.run("bubbleproof.view.fit(); bubbleproof.drawNow()")
     browser.point(*browser.run(PLACE, 1, "9I3"))
     equal("hovering works on the second", browser.run(CARD)["name"], "9I3")
-    browser.devtools("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+    browser.prefer("dark")
     browser.run("bubbleproof.drawNow()")
     browser.screenshot(OUT / "page-two-dark.png")
-    browser.devtools("Emulation.setEmulatedMedia", {"features": []})
+    browser.prefer()
     is_quiet(browser, path)
 
 
@@ -317,12 +316,11 @@ def beside(browser, path, schedule):
     found = sorted(browser.run(JOBS, 0))
     equal(f"{schedule.name}: {len(jobs)} tasks beside the passes are those of replay", found, jobs)
     for theme in ["dark", "light"]:
-        media = [{"name": "prefers-color-scheme", "value": theme}]
-        browser.devtools("Emulation.setEmulatedMedia", {"features": media})
+        browser.prefer(theme)
         browser.run("bubbleproof.drawNow()")
         equal(f"{theme}: each of them has its colour on the canvas", browser.run(JOB_COLOURS), [len(jobs)] * 2)
         browser.screenshot(OUT / f"page-machine-{theme}.png")
-    browser.devtools("Emulation.setEmulatedMedia", {"features": []})
+    browser.prefer()
     for zoom in [1, 3]:
         browser.run("bubbleproof.view.zoom(arguments[0], 20); bubbleproof.drawNow()", zoom)
         for device, name, subject, start, end in jobs:

@@ -196,20 +196,17 @@ class Report:
 
     def themes(self, name):
         for theme in ["light", "dark"]:
-            self.browser.devtools(
-                "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": theme}]}
-            )
+            self.browser.prefer(theme)
             text, lines = self.browser.run(CONTRAST)
             self.check(f"{theme}: text has a contrast of at least 4.5 (worst {text[0]:.1f})", text[0] >= 4.5, text)
             self.check(f"{theme}: lines have at least 3 (worst {lines[0]:.1f})", lines[0] >= 3, lines)
             self.shot(f"{name}-{theme}.png")
-        self.browser.devtools("Emulation.setEmulatedMedia", {"features": []})
+        self.browser.prefer()
 
     def printed(self, name):
         """Paper has the best plan and the naive one, whatever is chosen on the screen, in a dark window too."""
         self.browser.run("bubbleproof.select(document.querySelector('.plans tbody tr:nth-child(2)').dataset.plan)")
-        media = {"media": "print", "features": [{"name": "prefers-color-scheme", "value": "dark"}]}
-        self.browser.devtools("Emulation.setEmulatedMedia", media)
+        self.browser.prefer("dark", media="print")
         seen = self.browser.run(
             "const seen = (at) => at.getClientRects().length > 0;"
             "return [[...document.querySelectorAll('.detail')].filter(seen).map(({ dataset }) => dataset.plan),"
@@ -230,7 +227,7 @@ class Report:
         self.browser.screenshot(self.out / f"{name}-print.png")
         pdf = self.browser.devtools("Page.printToPDF", {"preferCSSPageSize": True, "printBackground": False})
         (self.out / f"{name}.pdf").write_bytes(base64.b64decode(pdf["data"]))
-        self.browser.devtools("Emulation.setEmulatedMedia", {"media": "", "features": []})
+        self.browser.prefer()
         self.browser.run("bubbleproof.select('1')")
 
     def narrow(self, name):

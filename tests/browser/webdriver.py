@@ -125,6 +125,12 @@ class Browser:
     def devtools(self, command, params):
         return self._call("POST", "/goog/cdp/execute", {"cmd": command, "params": params})
 
+    def prefer(self, theme=None, media=""):
+        """Has the window's owner prefer light or dark, and the page be printed where the media is `print`."""
+        features = [{"name": "prefers-color-scheme", "value": theme}] if theme else []
+        self.devtools("Emulation.setEmulatedMedia", {"media": media, "features": features})
+        self.settle()
+
     def log(self, kind):
         return self._call("POST", "/se/log", {"type": kind})
 
