@@ -23,7 +23,7 @@
 From Coq Require Import ZArith List Lia Bool.
 Require Import Bubbleproof.Execution Bubbleproof.Basics Bubbleproof.Count Bubbleproof.Memory Bubbleproof.PipelineReplay.
 Require Import Bubbleproof.Span Bubbleproof.BoundsTime.
-Require Bubbleproof.BoundsMemory Bubbleproof.Restrict Bubbleproof.Subset Bubbleproof.SubsetFifo.
+Require Bubbleproof.Occupancy Bubbleproof.BoundsMemory Bubbleproof.Restrict Bubbleproof.SubsetBounds Bubbleproof.SubsetFifo.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -205,14 +205,14 @@ Proof.
   destruct same as [one two]. apply Z.eqb_eq in one, two. congruence.
 Qed.
 
-Definition same_goal (goal : objective) : BoundsMemory.objective :=
+Definition same_goal (goal : objective) : Occupancy.objective :=
   match goal with
-  | Makespan => BoundsMemory.makespan
-  | Device_span => BoundsMemory.device_span
+  | Makespan => Occupancy.makespan
+  | Device_span => Occupancy.device_span
   end.
 
 Definition turns_so (M : model) (d : nat) (held turn : Z) (e : kind) : bool :=
-  match BoundsMemory.turn M d e with
+  match Occupancy.turn M d e with
   | Some (q, P) => (q =? held) && (P =? turn)
   | None => false
   end.
@@ -225,10 +225,10 @@ Fixpoint ascending (l : list nat) : bool :=
 
 Definition subset_value (M : model) (goal : objective) (kept : list nat) (repetition : option (nat * nat * Z)) : option Z :=
   match goal, repetition with
-  | Makespan, None => Subset.subset_bound M kept
-  | Makespan, Some (after, period, growth) => Subset.subset_bound_repeating M kept after period growth
-  | Device_span, None => Subset.subset_span_bound M kept
-  | Device_span, Some (after, period, growth) => Subset.subset_span_bound_repeating M kept after period growth
+  | Makespan, None => SubsetBounds.subset_bound M kept
+  | Makespan, Some (after, period, growth) => SubsetBounds.subset_bound_repeating M kept after period growth
+  | Device_span, None => SubsetBounds.subset_span_bound M kept
+  | Device_span, Some (after, period, growth) => SubsetBounds.subset_span_bound_repeating M kept after period growth
   end.
 
 (** The value that a reason gives; nothing where its figures are not those of the problem. *)
@@ -248,9 +248,9 @@ Definition value_of (M : model) (goal : objective) (why : reason) : option Z :=
       when d ((work =? device_work M d) && (before =? head M goal d) && (after =? 0)) (work_bound M goal d)
   | By_turnover d held turn =>
       when d (turns_so M d held turn W || turns_so M d held turn I)
-        (BoundsMemory.turnover_value M d (same_goal goal) held turn)
+        (Occupancy.turnover_value M d (same_goal goal) held turn)
   | By_area d =>
-      match BoundsMemory.area_bound M d (same_goal goal) with
+      match Occupancy.area_bound M d (same_goal goal) with
       | Some value => when d true value
       | None => None
       end
@@ -299,22 +299,22 @@ Section Bounds.
     - apply guard in given. destruct given as [device [_ [_ same]]]. subst value.
       apply (work_holds M order start Well Complete Runs Some_microbatch goal d x device bounded).
     - apply guard in given. destruct given as [device [_ [facts same]]]. subst value.
-      assert (found : exists e, e <> F /\ BoundsMemory.turn M d e = Some (held, turn)).
-      { assert (turns : forall e, turns_so M d held turn e = true -> BoundsMemory.turn M d e = Some (held, turn)).
-        { intros e so. unfold turns_so in so. destruct (BoundsMemory.turn M d e) as [[q P] |]; [| discriminate].
+      assert (found : exists e, e <> F /\ Occupancy.turn M d e = Some (held, turn)).
+      { assert (turns : forall e, turns_so M d held turn e = true -> Occupancy.turn M d e = Some (held, turn)).
+        { intros e so. unfold turns_so in so. destruct (Occupancy.turn M d e) as [[q P] |]; [| discriminate].
           apply andb_true_iff in so. destruct so as [one two]. apply Z.eqb_eq in one, two. subst. reflexivity. }
         apply orb_true_iff in facts. destruct facts as [facts | facts]; [exists W | exists I];
           (split; [discriminate | apply turns; exact facts]). }
       destruct found as [e [backward found]].
-      assert (computed : BoundsMemory.turnover_bound M d (same_goal goal) e
-        = Some (BoundsMemory.turnover_value M d (same_goal goal) held turn)).
-      { unfold BoundsMemory.turnover_bound. rewrite found. reflexivity. }
+      assert (computed : Occupancy.turnover_bound M d (same_goal goal) e
+        = Some (Occupancy.turnover_value M d (same_goal goal) held turn)).
+      { unfold Occupancy.turnover_bound. rewrite found. reflexivity. }
       destruct goal; cbn [same_goal at_most] in *.
       + refine (BoundsMemory.turnover_bounds_makespan M order start Well Complete Fits Runs Some_microbatch d device e backward
           _ x computed bounded).
       + refine (BoundsMemory.turnover_bounds_span M order start Well Complete Fits Runs Some_microbatch d device e backward
           _ x computed (bounded d device)).
-    - destruct (BoundsMemory.area_bound M d (same_goal goal)) as [area |] eqn:computed; [| discriminate].
+    - destruct (Occupancy.area_bound M d (same_goal goal)) as [area |] eqn:computed; [| discriminate].
       apply guard in given. destruct given as [device [_ [_ same]]]. subst value.
       destruct goal; cbn [same_goal at_most] in *.
       + refine (BoundsMemory.area_bounds_makespan M order start Well Complete Fits Runs Some_microbatch d device area x computed

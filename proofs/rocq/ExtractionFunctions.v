@@ -8,8 +8,9 @@
 
 From Coq Require Import List Bool ZArith NArith FMapPositive.
 Require Import Bubbleproof.Execution Bubbleproof.Count Bubbleproof.BoundsTime Bubbleproof.Checker Bubbleproof.Extraction.
-Require Bubbleproof.Replay Bubbleproof.PipelineReplay Bubbleproof.Memory Bubbleproof.Span Bubbleproof.BoundsMemory.
-Require Bubbleproof.Blocks Bubbleproof.Families Bubbleproof.EveryM Bubbleproof.Communication.
+Require Bubbleproof.Replay Bubbleproof.PipelineReplay Bubbleproof.Memory Bubbleproof.Span Bubbleproof.Occupancy.
+Require Bubbleproof.Blocks Bubbleproof.Periodic Bubbleproof.Families Bubbleproof.Growing Bubbleproof.EveryMCheck.
+Require Bubbleproof.Recurrence Bubbleproof.Plans Bubbleproof.Verdict Bubbleproof.Lowered.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -89,16 +90,16 @@ Definition work_figures (x : data) (span : bool) (d : nat) : Z * Z :=
   let M := model_of x in (device_work M d, head M (a_goal span) d).
 
 Definition turnover_figures (x : data) (d : nat) (until : nat) : option (Z * Z) :=
-  BoundsMemory.turn (model_of x) d (a_kind until).
+  Occupancy.turn (model_of x) d (a_kind until).
 
 (** The best of all bounds that do not follow states. *)
 Definition closed_forms (x : data) (span : bool) : Z :=
   let M := model_of x in
   let known (b : option Z) := match b with Some value => value | None => 0 end in
   fold_right Z.max (time_bound M (a_goal span)) (flat_map (fun d =>
-    [known (BoundsMemory.turnover_bound M d (same_goal (a_goal span)) W);
-     known (BoundsMemory.turnover_bound M d (same_goal (a_goal span)) I);
-     known (BoundsMemory.area_bound M d (same_goal (a_goal span)))]) (seq 0 (devices M))).
+    [known (Occupancy.turnover_bound M d (same_goal (a_goal span)) W);
+     known (Occupancy.turnover_bound M d (same_goal (a_goal span)) I);
+     known (Occupancy.area_bound M d (same_goal (a_goal span)))]) (seq 0 (devices M))).
 
 (** ** Blocks, in so many parts of a tick *)
 
@@ -120,7 +121,7 @@ Definition block_stamp (B : Blocks.block) (p : pass) : Z := Blocks.stamp B p.
 (** ** Families *)
 
 (** By number: the family, and its formula for the memory of a device. *)
-Definition a_family (n : nat) : Families.family * (Z -> Z -> Z) :=
+Definition a_family (n : nat) : Periodic.family * (Z -> Z -> Z) :=
   nth n
     [(Families.v_min, Families.v_min_formula); (Families.v_half, Families.v_half_formula);
      (Families.v_zb, Families.v_zb_formula); (Families.one_f_one_b, Families.one_f_one_b_formula);
@@ -128,78 +129,78 @@ Definition a_family (n : nat) : Families.family * (Z -> Z -> Z) :=
      (Families.zb_h2, Families.zb_h2_formula); (Families.linear_half, Families.linear_half_formula)]
     (Families.one_f_one_b_v, Families.one_f_one_b_v_formula).
 
-Definition family_interval (n : nat) : Z := Families.every (fst (a_family n)).
+Definition family_interval (n : nat) : Z := Periodic.every (fst (a_family n)).
 
-Definition family_times (n : nat) : list Z := map (Families.lasts (fst (a_family n))) [F; I; W].
+Definition family_times (n : nat) : list Z := map (Periodic.lasts (fst (a_family n))) [F; I; W].
 
 (** By stage: its device. *)
 Definition family_holders (n d : nat) : list nat :=
-  let l := Families.layout_of (fst (a_family n)) in map (Families.device_in l d) (seq 0 (Families.chunks l * d)).
+  let l := Periodic.layout_of (fst (a_family n)) in map (Periodic.device_in l d) (seq 0 (Periodic.chunks l * d)).
 
 Definition family_offsets (n d : nat) : list (list Z) :=
   let f := fst (a_family n) in
-  kind_values (Blocks.offset (Families.family_block f d)) (Families.chunks (Families.layout_of f) * d).
+  kind_values (Blocks.offset (Periodic.family_block f d)) (Periodic.chunks (Periodic.layout_of f) * d).
 
 (** By device: as the steady phase has it, and as the formula says. *)
 Definition family_peaks (n d : nat) : list Z :=
-  map (fun i => Families.peak_of (fst (a_family n)) (Z.of_nat d) (Z.of_nat i)) (seq 0 d).
+  map (fun i => Periodic.peak_of (fst (a_family n)) (Z.of_nat d) (Z.of_nat i)) (seq 0 d).
 
 Definition family_promises (n d : nat) : list Z :=
   map (fun i => snd (a_family n) (Z.of_nat d) (Z.of_nat i)) (seq 0 d).
 
 (** Where the Ws of a device go whose offsets are left out, by chunk. *)
 Definition weight_offsets (v : bool) (every : Z) (lasts : list Z) (offsets : list (list Z)) : list Z :=
-  let l := if v then Families.V else Families.Linear in
-  map (Families.weight_of l every (fun k => nth (kind_number k) lasts 0) (by_kind offsets))
-    (seq 0 (Families.chunks l)).
+  let l := if v then Periodic.V else Periodic.Linear in
+  map (Periodic.weight_of l every (fun k => nth (kind_number k) lasts 0) (by_kind offsets))
+    (seq 0 (Periodic.chunks l)).
 
 (** ** Every number of microbatches *)
 
-Definition a_growing (period base : nat) (heads bodies tails : list (list pass)) : EveryM.growing :=
-  EveryM.Growing period base (schedule_of heads) (schedule_of bodies) (schedule_of tails).
+Definition a_growing (period base : nat) (heads bodies tails : list (list pass)) : Growing.growing :=
+  Growing.Growing period base (schedule_of heads) (schedule_of bodies) (schedule_of tails).
 
-Definition growing_orders (x : data) (G : EveryM.growing) (q : nat) : list (list pass) := of_devices x (EveryM.order G q).
+Definition growing_orders (x : data) (G : Growing.growing) (q : nat) : list (list pass) := of_devices x (Growing.order G q).
 
-Definition every_check (x : data) (G : EveryM.growing) (r c : nat) (L : Z) : bool := EveryM.every_m_check (model_of x) G r c L.
+Definition every_check (x : data) (G : Growing.growing) (r c : nat) (L : Z) : bool := EveryMCheck.every_m_check (model_of x) G r c L.
 
-Definition every_makespan (x : data) (G : EveryM.growing) (r c : nat) (L : Z) (q : nat) : Z :=
-  EveryM.every_m_makespan (model_of x) G r c L q.
+Definition every_makespan (x : data) (G : Growing.growing) (r c : nat) (L : Z) (q : nat) : Z :=
+  EveryMCheck.every_m_makespan (model_of x) G r c L q.
 
-Definition every_span_check (x : data) (G : EveryM.growing) (r c : nat) : bool := EveryM.every_m_span_check (model_of x) G r c.
+Definition every_span_check (x : data) (G : Growing.growing) (r c : nat) : bool := EveryMCheck.every_m_span_check (model_of x) G r c.
 
-Definition every_span (x : data) (G : EveryM.growing) (r c : nat) (L : Z) (q : nat) : Z :=
-  EveryM.every_m_span (model_of x) G r c L q.
+Definition every_span (x : data) (G : Growing.growing) (r c : nat) (L : Z) (q : nat) : Z :=
+  EveryMCheck.every_m_span (model_of x) G r c L q.
 
-Definition every_peaks (x : data) (G : EveryM.growing) : list Z := of_devices x (EveryM.every_m_peak (model_of x) G).
+Definition every_peaks (x : data) (G : Growing.growing) : list Z := of_devices x (EveryMCheck.every_m_peak (model_of x) G).
 
-Definition every_fits (x : data) (G : EveryM.growing) : bool := EveryM.every_m_memory_check (model_of x) G.
+Definition every_fits (x : data) (G : Growing.growing) : bool := EveryMCheck.every_m_memory_check (model_of x) G.
 
 (** The first state that comes again within so many repetitions. *)
-Definition every_first (x : data) (G : EveryM.growing) (most : nat) : option (nat * nat * Z) :=
-  EveryM.first_repetition (model_of x) G most.
+Definition every_first (x : data) (G : Growing.growing) (most : nat) : option (nat * nat * Z) :=
+  Recurrence.first_repetition (model_of x) G most.
 
 (** ** Communication *)
 
-Definition a_semantics (n : nat) : Communication.semantics :=
-  nth n [Communication.Buffered; Communication.Rendezvous; Communication.PairStreams] Communication.DeviceStreams.
+Definition a_semantics (n : nat) : Plans.semantics :=
+  nth n [Plans.Buffered; Plans.Rendezvous; Plans.PairStreams] Plans.DeviceStreams.
 
-Definition a_message (gradient : bool) (boundary number : nat) : Communication.message :=
-  Communication.Message gradient (N.of_nat boundary) (N.of_nat number).
+Definition a_message (gradient : bool) (boundary number : nat) : Plans.message :=
+  Plans.Message gradient (N.of_nat boundary) (N.of_nat number).
 
-Definition passes_cell (l : list pass) : Communication.cell := Communication.Passes l.
-Definition send_cell (m : Communication.message) : Communication.cell := Communication.SendCell m.
-Definition receive_cell (m : Communication.message) : Communication.cell := Communication.ReceiveCell m.
-Definition wait_cell (m : Communication.message) : Communication.cell := Communication.WaitCell m.
-Definition other_cell : Communication.cell := Communication.OtherCell.
+Definition passes_cell (l : list pass) : Lowered.cell := Lowered.Passes l.
+Definition send_cell (m : Plans.message) : Lowered.cell := Lowered.SendCell m.
+Definition receive_cell (m : Plans.message) : Lowered.cell := Lowered.ReceiveCell m.
+Definition wait_cell (m : Plans.message) : Lowered.cell := Lowered.WaitCell m.
+Definition other_cell : Lowered.cell := Lowered.OtherCell.
 
-Definition plan_ends (x : data) (rows : list (list Communication.cell)) (n : nat) : bool :=
-  Communication.ends_under (a_semantics n) (Communication.plan_of_file (model_of x) rows).
+Definition plan_ends (x : data) (rows : list (list Lowered.cell)) (n : nat) : bool :=
+  Verdict.ends_under (a_semantics n) (Lowered.plan_of_file (model_of x) rows).
 
-Definition plan_is_verified (x : data) (rows : list (list Communication.cell)) : bool :=
-  Communication.file_is_verified (model_of x) rows.
+Definition plan_is_verified (x : data) (rows : list (list Lowered.cell)) : bool :=
+  Lowered.file_is_verified (model_of x) rows.
 
-Definition plan_sends_what_is_made (x : data) (rows : list (list Communication.cell)) : bool :=
-  Communication.is_made_before_sent (Communication.plan_of_file (model_of x) rows).
+Definition plan_sends_what_is_made (x : data) (rows : list (list Lowered.cell)) : bool :=
+  Verdict.is_made_before_sent (Lowered.plan_of_file (model_of x) rows).
 
 Extraction "functions.ml"
   a_pass pass_numbers

@@ -1,11 +1,11 @@
 (** * Subset bounds for schedules in which microbatches overtake each other
 
-    [Subset] proves that no run of a complete first-in-first-out schedule within capacity is shorter than the bound of some
+    [SubsetBounds] proves that no run of a complete first-in-first-out schedule within capacity is shorter than the bound of some
     devices. [Fifo] gives every run of a complete schedule a first-in-first-out one with the same makespan, spans and memory. So
-    the bounds of [Subset] hold for every run of every complete schedule within capacity, as this file states. *)
+    the bounds of [SubsetBounds] hold for every run of every complete schedule within capacity, as this file states. *)
 
 From Coq Require Import ZArith List Lia Bool.
-Require Import Bubbleproof.Execution Bubbleproof.Restrict Bubbleproof.Subset Bubbleproof.Fifo.
+Require Import Bubbleproof.Execution Bubbleproof.Restrict Bubbleproof.SubsetBounds Bubbleproof.Fifo.
 Import ListNotations.
 Open Scope Z_scope.
 
