@@ -138,8 +138,7 @@ impl Subset {
             _ => Some(head + layer.drained(&self.chain, objective, None, steps)?),
         });
         let mut values: Vec<Ticks> = drained.map(Option::unwrap_or_default).collect();
-        if let Some(Repetition { period, growth, .. }) = repetition.filter(|repetition| repetition.period > 0)
-        {
+        if let Some(Repetition { period, growth, .. }) = repetition {
             for count in values.len()..=microbatches as usize {
                 let before = values[count - period as usize];
                 values.push(if before == Ticks::ZERO { before } else { before + growth });

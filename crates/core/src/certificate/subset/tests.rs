@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use super::*;
 use crate::certificate::{
     Bound, BoundError, BoundReason, STEPS, holds, lower_bound_of, lower_bound_until, lower_bound_within,
@@ -218,4 +220,174 @@ fn more_devices_are_kept_until_the_horizon_is_reached() {
     let none =
         crate::certificate::lower_bound_below(&free, Objective::Makespan, Ticks(368), STEPS, &mut || false);
     assert_eq!(none, None);
+}
+
+/// What a device alone needs for each number of microbatches is what it needs for that number, computed by itself.
+#[test]
+fn values_by_microbatches_are_those_of_each_number() {
+    let (mut repeating, mut unknown) = (0, 0);
+    for costs in [[1, 1, 1, 0], [3, 4, 2, 0], [2, 1, 5, 3], [5, 3, 1, 1]] {
+        for (devices, capacity) in [(2, 2), (3, 3), (3, 4), (4, 5)] {
+            let model = model(devices, 20, capacity, costs);
+            let new = || Subset::new(&model, &Paths::new(&model), &[Device(devices - 1)]);
+            let mut subset = new();
+            let repetition = match subset.follow(20, &mut Steps(STEPS)) {
+                Followed::Repeating(repetition) => Some(repetition),
+                Followed::Wholly | Followed::Partly => None,
+            };
+            repeating += u32::from(repetition.is_some());
+            for objective in [Objective::Makespan, Objective::DeviceSpan] {
+                let values = subset.values(20, repetition, objective, &mut Steps(STEPS));
+                let by_itself = (1..=20).map(|count| {
+                    let (mut whole, mut steps) = (new(), Steps(STEPS));
+                    whole.begin(count, &mut steps).expect("it is small");
+                    whole.value(count, None, objective, &mut steps).expect("it is small")
+                });
+                let expected: Vec<Ticks> = std::iter::once(Ticks::ZERO).chain(by_itself).collect();
+                let known = if repetition.is_some() { 21 } else { subset.layers.len() };
+                assert_eq!(values, expected[..known], "{costs:?} {capacity} {objective}");
+                // Fewer microbatches than have begun.
+                assert_eq!(subset.values(2, repetition, objective, &mut Steps(STEPS)), expected[..3]);
+                // Where the steps run out, nothing is known, and nothing follows from it.
+                let Some(Repetition { period, .. }) = repetition else { continue };
+                for steps in [0, 40, 200] {
+                    let some = subset.values(20, repetition, objective, &mut Steps(steps));
+                    for (count, value) in some.iter().enumerate().skip(1) {
+                        let is_unknown = *value == Ticks::ZERO;
+                        unknown += u32::from(is_unknown);
+                        assert!(is_unknown || *value == expected[count], "{steps} {count}");
+                        if count >= subset.layers.len() {
+                            assert_eq!(is_unknown, some[count - period as usize] == Ticks::ZERO, "{steps} {count}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(repeating > 0 && unknown > 0, "{repeating} {unknown}");
+}
+
+/// A condition that is weaker than it may be changes no value, but leaves more states to follow: the steps show it.
+#[test]
+fn the_steps_up_to_a_horizon_are_as_ever() {
+    let mut told = String::new();
+    for (costs, capacity) in [([1, 1, 1, 0], 3), ([3, 4, 2, 0], 4), ([2, 1, 5, 3], 3), ([5, 3, 1, 1], 5)] {
+        let model = model(3, 9, capacity, costs);
+        let paths = Paths::new(&model);
+        for devices in [&[0][..], &[2], &[0, 1], &[1, 2], &[0, 1, 2]] {
+            let kept: Vec<Device> = devices.iter().copied().map(Device).collect();
+            for objective in [Objective::Makespan, Objective::DeviceSpan] {
+                write!(told, "{costs:?} capacity {capacity}, devices {devices:?}, {objective}:").expect("a text");
+                let least = {
+                    let mut steps = Steps(1000 * STEPS);
+                    least_below(&model, &paths, &kept, objective, Ticks(1000), &mut steps).expect("it is small")
+                };
+                for later in [0, 1, 4] {
+                    let (end, mut steps) = (least + Ticks(later), Steps(1000 * STEPS));
+                    let found = least_below(&model, &paths, &kept, objective, end, &mut steps);
+                    let spent = 1000 * STEPS - steps.0;
+                    assert_eq!(found, Some(least), "{told}");
+                    write!(told, " {least} below {end} in {spent},").expect("a text");
+                }
+                told.push('\n');
+            }
+        }
+    }
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn a_horizon_is_for_so_many_devices_and_microbatches() {
+    let found = |devices, microbatches| {
+        let model = model(devices, microbatches, 4, [1, 1, 1, 0]);
+        let paths = Paths::new(&model);
+        let all: Vec<Device> = Device::all(devices).collect();
+        // Everything is too late at once.
+        least_below(&model, &paths, &all, Objective::Makespan, Ticks(3), &mut Steps(STEPS))
+    };
+    assert_eq!(found(16, 2), Some(Ticks(3)));
+    assert_eq!(found(17, 2), None);
+    assert_eq!(found(2, 1024), Some(Ticks(3)));
+    assert_eq!(found(2, 1025), None);
+}
+
+/// Each device that is kept too is the one that makes the set worth most and, of equals, that which takes the fewest steps.
+#[test]
+fn the_device_that_is_worth_most_comes_next() {
+    let mut equals = 0;
+    for (costs, capacity) in [([1, 1, 1, 0], 3), ([3, 4, 2, 0], 4), ([2, 1, 5, 3], 3), ([5, 3, 1, 1], 5)] {
+        let model = model(4, 8, capacity, costs);
+        let paths = Paths::new(&model);
+        let worth = |devices: &[Device], end| {
+            let mut steps = Steps(100 * STEPS);
+            let value = least_below(&model, &paths, devices, Objective::Makespan, end, &mut steps);
+            (value.expect("it is small"), std::cmp::Reverse(100 * STEPS - steps.0))
+        };
+        let pairs = |end| {
+            let first = Device::all(4).max_by_key(|&device| worth(&[device], end)).expect("four of them");
+            let others = Device::all(4).filter(|&device| device != first);
+            let sets = others.map(|device| vec![device.min(first), device.max(first)]);
+            sets.map(|devices| (worth(&devices, end), devices)).collect::<Vec<_>>()
+        };
+        let mut least: Vec<Ticks> = pairs(Ticks(1000)).into_iter().map(|((value, _), _)| value).collect();
+        least.sort_unstable();
+        // The second end is what one pair needs at the least, and another one more.
+        for end in [Ticks(1000), least[1]] {
+            let pairs = pairs(end);
+            let most = pairs.iter().map(|(worth, _)| *worth).max().expect("three of them");
+            equals += u32::from(pairs.iter().any(|((value, steps), _)| *value == most.0 && *steps != most.1));
+            let mut asked = 0;
+            let bound =
+                crate::certificate::lower_bound_below(&model, Objective::Makespan, end, 400 * STEPS, &mut || {
+                    asked += 1;
+                    asked > 2 * 4
+                });
+            let bound = bound.expect("devices have capacities");
+            assert_eq!(bound.value, most.0, "{costs:?} {end}");
+            let is_best = |(worth, devices): &(_, Vec<Device>)| *worth == most && devices == bound.reason.devices();
+            assert!(pairs.iter().any(is_best), "{costs:?} {end}: {bound:?}");
+        }
+    }
+    assert!(equals > 0, "some are worth the same for more steps");
+}
+
+#[test]
+fn a_set_of_devices_takes_a_part_of_the_steps_and_none_when_it_is_over() {
+    let placement = Placement::linear(1).expect("a placement");
+    let model = Model::equal_stages(placement, 6, [3, 4, 2, 0]).expect("a model");
+    let model = model.with_uniform_activation_capacity(Some(Units(2))).expect("a capacity");
+    let end = Ticks(1000);
+    let mut left = Steps(STEPS);
+    let least = least_below(&model, &Paths::new(&model), &[Device(0)], Objective::Makespan, end, &mut left);
+    let needed = STEPS - left.0;
+    let found = |steps, is_over: bool| {
+        crate::certificate::lower_bound_below(&model, Objective::Makespan, end, steps, &mut || is_over)
+    };
+    assert_eq!(found(4 * needed, false).map(|bound| bound.value), least);
+    assert_eq!(found(4 * needed - 1, false), None);
+    assert_eq!(found(4 * needed, true), None);
+}
+
+/// A further device that raises nothing is not named.
+#[test]
+fn no_more_devices_are_named_than_it_takes() {
+    let mut fewer = 0;
+    for (devices, microbatches, capacity, costs) in
+        [(2, 6, 4, [1, 1, 1, 0]), (3, 6, 6, [1, 1, 1, 0]), (3, 5, 6, [3, 4, 2, 0]), (2, 5, 4, [2, 1, 5, 3])]
+    {
+        let model = model(devices, microbatches, capacity, costs);
+        let end = Ticks(1000);
+        let bound =
+            crate::certificate::lower_bound_below(&model, Objective::Makespan, end, 400 * STEPS, &mut || false)
+                .expect("devices have capacities");
+        let alone = Device::all(devices).map(|device| {
+            let mut steps = Steps(1000 * STEPS);
+            least_below(&model, &Paths::new(&model), &[device], Objective::Makespan, end, &mut steps)
+        });
+        if alone.flatten().max() == Some(bound.value) {
+            assert_eq!(bound.reason.devices().len(), 1, "{bound:?}");
+            fewer += 1;
+        }
+    }
+    assert!(fewer > 0, "where one device is enough, no more are named");
 }
