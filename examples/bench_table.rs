@@ -11,13 +11,16 @@
 //! A third argument leaves out all problems whose names do not contain it: `+` leaves those that say more than
 //! passes and latencies.
 
+#[path = "grid/mod.rs"]
+mod grid;
+
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bubbleproof::catalog::{self, one_f_one_b_memory};
+use bubbleproof::catalog;
 use bubbleproof::certificate::Optimality;
 use bubbleproof::files;
 use bubbleproof::model::{
@@ -29,14 +32,7 @@ use bubbleproof::replay::{Rate, replay};
 use bubbleproof::schedule;
 use bubbleproof::stop::Stop;
 
-/// Shares of what 1F1B holds: the capacities of every problem.
-const SHARES: [(i64, i64); 4] = [(1, 1), (3, 4), (1, 2), (1, 3)];
-
-/// Durations of F, I, W and the latency of a stage.
-const TIMES: [[i64; 4]; 3] = [[1, 1, 1, 0], [3, 4, 2, 0], [6, 3, 7, 2]];
-
-/// Devices and microbatches.
-const SIZES: [(u32, u32); 6] = [(2, 8), (4, 8), (4, 16), (8, 32), (16, 64), (32, 128)];
+use grid::{SIZES, TIMES};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -51,14 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: | --- | ---: |");
     for (name, model) in problems()?.into_iter().filter(|(name, _)| name.contains(&only)) {
-        let whole = one_f_one_b_memory(&model);
-        let mut seen = Vec::new();
-        for (share, of) in SHARES {
-            let capacity = Units(whole.0 * share / of);
-            if seen.contains(&capacity) {
-                continue;
-            }
-            seen.push(capacity);
+        for capacity in grid::capacities(&model) {
             let model = model.with_uniform_activation_capacity(Some(capacity))?;
             let begin = Instant::now();
             let options = Options { stop: Stop::after(limit), threads, ..Options::default() };
@@ -77,11 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 Err(defect) => return Err(defect.into()),
             };
             print_row(&name, &model, capacity, &solution, begin.elapsed());
-            let file = folder.join(format!(
-                "{name}-d{}-m{}-capacity{capacity}.json",
-                model.devices(),
-                model.microbatches()
-            ));
+            let file = folder.join(format!("{}.json", grid::name_with_size(&name, &model, capacity)));
             files::write_with(&file, |out| schedule::write(&solution.schedule, out))?;
         }
     }
@@ -190,24 +175,7 @@ fn beyond(plain: &Model) -> Result<Vec<(&'static str, Model)>, Box<dyn Error>> {
 
 /// Equal stages under every placement, and the shipped profiles.
 fn problems() -> Result<Vec<(String, Model)>, Box<dyn Error>> {
-    let mut problems = Vec::new();
-    for times in TIMES {
-        let [forward, input, weight, latency] = times;
-        for (devices, microbatches) in SIZES {
-            for (name, placement) in [
-                ("v", Placement::v(devices)?),
-                ("linear", Placement::linear(devices)?),
-                ("looped", Placement::looped(devices, 2)?),
-            ] {
-                // Beyond this the other placements only repeat what is seen before.
-                if devices > 8 && name != "v" {
-                    continue;
-                }
-                let name = format!("{name}-{forward}-{input}-{weight}-{latency}");
-                problems.push((name, Model::equal_stages(placement, microbatches, times)?));
-            }
-        }
-    }
+    let mut problems = grid::equal_stages(&SIZES)?;
     for (shape, placement, microbatches) in [
         ("v", Placement::v(4)?, 16),
         ("linear", Placement::linear(4)?, 16),

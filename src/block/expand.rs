@@ -17,15 +17,27 @@ impl Block {
     /// # Errors
     /// When there is no microbatch, or too many.
     pub fn expand(&self, model: &Model, microbatches: u32) -> Result<Schedule, ScheduleError> {
+        let repetitions: Vec<u32> = (0..microbatches.div_ceil(self.period)).collect();
+        self.expand_at(model, microbatches, &repetitions)
+    }
+
+    /// The same with some repetitions left out: microbatch `j*K + k` is copy `k` of repetition `repetitions[j]`, and these ascend.
+    ///
+    /// # Errors
+    /// When there is no microbatch, or too many.
+    pub(crate) fn expand_at(
+        &self,
+        model: &Model,
+        microbatches: u32,
+        repetitions: &[u32],
+    ) -> Result<Schedule, ScheduleError> {
         Schedule::check_size(&self.placement, microbatches)?;
-        let repetitions = microbatches.div_ceil(self.period);
         let orders = Device::all(self.placement.devices())
             .map(|device| {
                 let mut timed = Vec::new();
                 for (pass, offset) in self.passes_of(device) {
-                    for repetition in 0..repetitions {
-                        let microbatch =
-                            u64::from(repetition) * u64::from(self.period) + u64::from(pass.microbatch.0);
+                    for (at, &repetition) in (0_u64..).zip(repetitions) {
+                        let microbatch = at * u64::from(self.period) + u64::from(pass.microbatch.0);
                         if let Some(microbatch) =
                             u32::try_from(microbatch).ok().filter(|&at| at < microbatches)
                         {

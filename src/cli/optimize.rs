@@ -1,5 +1,6 @@
 //! `optimize`: a short schedule under the capacities, and how far from the shortest it can be at most.
 
+mod curve;
 mod robust;
 mod sweep;
 
@@ -30,6 +31,7 @@ use crate::estimate::Work;
 use crate::model::{Device, Model, Units};
 use crate::optimize::{OptimizeError, Solution};
 use crate::schedule::Schedule;
+use curve::{Curve, CurvePoint};
 use robust::Robust;
 
 /// The options of `optimize`.
@@ -54,6 +56,13 @@ pub struct OptimizeArgs {
     /// The measured runs of `--robust mean`: trace files, or the files of torch.profiler, one for each rank of one run
     #[arg(long, value_name = "TRACE", num_args = 1.., requires = "robust")]
     trace: Vec<PathBuf>,
+
+    /// Draws how the best value and the lower bound came closer as the search went on, and lists it with `--json`: a
+    /// file that ends in `.svg`
+    ///
+    /// It has the seconds of the clock, so it differs from run to run. For a single model and memory limit.
+    #[arg(long, value_name = "FILE")]
+    curve: Option<PathBuf>,
 
     /// The schedule file to write; `-` writes standard output, in place of the figures
     ///
@@ -89,6 +98,9 @@ struct SolutionReport<'a> {
     memory_unit: &'a str,
     /// What the model cannot tell.
     notes: Vec<String>,
+    /// What the search had reached at each time, if it was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    curve: Vec<CurvePoint>,
     schedule: &'a Schedule,
     #[serde(skip)]
     described: &'a Model,
@@ -106,12 +118,14 @@ const GAP_LEFT: &str = "a gap remains, and the usual effort is spent; --time-lim
 pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
     let Some(only) = args.model.only() else {
         refuse_options_of_jobs(&args.job)?;
+        curve::refuse(args, "several sizes or memory limits")?;
         return sweep::run(args, output);
     };
     let target = args.output.as_deref().map(|path| schedule_target(path, output)).transpose()?;
     let model = match only.read_model_or_job()? {
         Problem::Job(file) => {
             robust::refuse_job(args)?;
+            curve::refuse(args, "the cuts of a job")?;
             return job::optimize(&file, &args.job, &args.search, target.as_ref(), output);
         }
         Problem::Model(model) => *model,
@@ -119,14 +133,17 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
     refuse_options_of_jobs(&args.job)?;
     robust::check(args, &model)?;
     if args.robust == Some(Robust::Mean) {
+        curve::refuse(args, "the mean over traces")?;
         let model = one_way(model)?;
         return robust::mean(args, &only, &model, target.as_ref(), output);
     }
+    let drawing = args.curve.as_deref().map(|path| curve::drawing(path, output)).transpose()?;
     let progress = Progress::start("starting").until(args.search.time_limit());
     check_size(&model, Work::Search, Some(args.search.time_limit()))?;
     let stop = args.search.stop(on_signals(), output);
     let limit = Deadline::after(args.search.time_limit(), output);
-    let solved = args.search.run(&model, &stop, &progress);
+    let mut curve = Curve::begin();
+    let solved = args.search.run_told(&model, Vec::new(), &stop, &progress, &mut |state| curve.take(state));
     drop(limit);
     drop(progress);
     let mut solution = match solved {
@@ -141,9 +158,17 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
         note(GAP_LEFT);
     }
     args.record(only.size(), only.memory(&model), &mut solution.schedule);
-    let report = SolutionReport::of(&model, &solution, args.search.objective());
+    let mut report = SolutionReport::of(&model, &solution, args.search.objective());
+    if let Some(drawing) = &drawing {
+        curve.end(&solution);
+        drawing.write(|out| out.write_all(curve.svg(&model, args.search.objective()).as_bytes()))?;
+        report.curve = curve.into_points();
+    }
     report.notes.iter().for_each(|text| note(text));
     output.answer(&report, &solution.schedule, target.as_ref())?;
+    if let Some(drawing) = drawing.filter(|_| target != Some(Target::Stdout)) {
+        output.wrote(&drawing)?;
+    }
     Ok(Status::Yes)
 }
 
@@ -206,6 +231,7 @@ impl<'a> SolutionReport<'a> {
                 .into_iter()
                 .flatten()
                 .collect(),
+            curve: Vec::new(),
             schedule: &solution.schedule,
             described: model,
             solution,

@@ -128,11 +128,19 @@ impl Output {
         if target != Some(&Target::Stdout) {
             self.print(report)?;
         }
+        target.map_or(Ok(()), |target| self.wrote(target))
+    }
+
+    /// Says what was written, where that is a file and a text is printed.
+    ///
+    /// # Errors
+    /// When standard output cannot be written.
+    pub fn wrote(self, target: &Target) -> Result<(), Error> {
         match target {
-            Some(Target::File(path)) if !self.is_json() => {
+            Target::File(path) if !self.is_json() => {
                 to_stdout(|out| writeln!(out, "wrote {}", FileName::of(path)))
             }
-            _ => Ok(()),
+            Target::File(_) | Target::Stdout => Ok(()),
         }
     }
 }

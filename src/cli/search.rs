@@ -154,8 +154,26 @@ impl SearchArgs {
         stop: &Stop,
         progress: &Progress,
     ) -> Result<Solution, OptimizeError> {
+        self.run_told(model, known, stop, progress, &mut |_| ())
+    }
+
+    /// The same, telling what the search has reached.
+    ///
+    /// # Errors
+    /// When the capacities are too small, or the search is defective.
+    pub fn run_told(
+        &self,
+        model: &Model,
+        known: Vec<Schedule>,
+        stop: &Stop,
+        progress: &Progress,
+        tell: &mut dyn FnMut(&optimize::Progress),
+    ) -> Result<Solution, OptimizeError> {
         let options = Options { known, ..self.options(stop) };
-        optimize::optimize(model, &options, &mut |state| progress.step(step(state, &model.costs().unit)))
+        optimize::optimize(model, &options, &mut |state| {
+            progress.step(step(state, &model.costs().unit));
+            tell(state);
+        })
     }
 }
 

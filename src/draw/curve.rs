@@ -31,13 +31,18 @@ pub enum Axes {
     Schedules,
     /// The peak memory of whole schedules against their makespan by the microbatch, for several numbers of microbatches.
     SchedulesPerMicrobatch,
+    /// How long a search has taken against the makespan that it has found.
+    Makespan,
+    /// The same with the device span.
+    DeviceSpan,
 }
 
 impl Axes {
     const fn time(self) -> &'static str {
         match self {
             Self::Blocks => "interval",
-            Self::Schedules => "makespan",
+            Self::Schedules | Self::Makespan => "makespan",
+            Self::DeviceSpan => "device span",
             Self::SchedulesPerMicrobatch => "makespan per microbatch",
         }
     }
@@ -46,6 +51,7 @@ impl Axes {
         match self {
             Self::Blocks => "activation peak",
             Self::Schedules | Self::SchedulesPerMicrobatch => "peak memory",
+            Self::Makespan | Self::DeviceSpan => "time of the search",
         }
     }
 
@@ -53,7 +59,9 @@ impl Axes {
     const fn least(self) -> &'static str {
         match self {
             Self::Blocks => "no bubble",
-            Self::Schedules | Self::SchedulesPerMicrobatch => "lower bound",
+            Self::Schedules | Self::SchedulesPerMicrobatch | Self::Makespan | Self::DeviceSpan => {
+                "lower bound"
+            }
         }
     }
 }

@@ -21,6 +21,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod anytime;
 mod block;
 mod colour;
 mod curve;
@@ -36,6 +37,7 @@ mod svg;
 mod terminal;
 mod xml;
 
+pub use anytime::{Anytime, Reached};
 pub use block::{BlockPicture, BlockPictureError, blocks};
 pub use curve::{Axes, Curve, Spot, letters};
 pub use curves::{Curves, Series};

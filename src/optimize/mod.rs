@@ -1,8 +1,8 @@
 //! Optimisation: short schedules under the capacities, and how far from the shortest they can be at most.
 //!
-//! Candidates come from optimal building blocks, from list scheduling along orders of forwards, and
-//! from the catalogue; the best are improved by filling gaps, by annealing, and by disturbing their
-//! forwards. With many microbatches, the search uses fewer, and repeats the steady phase of the best
+//! Candidates come from optimal building blocks, from blocks that need more memory and are thinned out, from list
+//! scheduling along orders of forwards, and from the catalogue; the best are improved by filling gaps, by
+//! annealing, and by disturbing their forwards. With many microbatches, the search uses fewer, and repeats the steady phase of the best
 //! schedules. All of that only proposes: `replay` measures the answer, and `certificate` derives the bound.
 //!
 //! ```
@@ -40,6 +40,7 @@ mod replayed;
 mod search;
 mod starting_points;
 pub mod sweep;
+mod thinned;
 mod zero_bubble_v;
 pub mod zone;
 
@@ -115,6 +116,8 @@ pub struct Progress {
     pub best: Option<Ticks>,
     /// No schedule is better than this.
     pub bound: Ticks,
+    /// Whether these are values of a search on the way: for another objective, or for a simpler model.
+    pub is_inner: bool,
 }
 
 /// A schedule that keeps to the capacities, replayed, with a lower bound.
@@ -322,7 +325,9 @@ pub fn optimize(
         let objective = Objective::Makespan;
         let options = Options { objective, use_all_time: false, ..options.clone() };
         let shortest =
-            searched(model, &space, &options, &stop.within(stop.remaining() / 2), &known, progress)?;
+            searched(model, &space, &options, &stop.within(stop.remaining() / 2), &known, &mut |told| {
+                progress(&Progress { is_inner: true, ..told.clone() });
+            })?;
         is_cut_short = shortest.is_cut_short;
         known.extend(shortest.kept.first().cloned());
         // Which of these is the one of least makespan only replay tells, and only now: the search for the span may lose it.

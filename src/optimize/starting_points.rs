@@ -22,11 +22,11 @@ pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(Strin
     }
     let mut found: Vec<(String, Block)> = Vec::new();
     for share in shares {
-        let tighter = |device| {
+        let scaled = |device| {
             let capacity = model.activation_capacity(device)?;
             Some(Units(i64::try_from(i128::from(capacity.0) * share.0 / share.1).unwrap_or(capacity.0)))
         };
-        let Ok(tighter) = model.with_activation_capacity(Device::all(model.devices()).map(tighter).collect())
+        let Ok(scaled) = model.with_activation_capacity(Device::all(model.devices()).map(scaled).collect())
         else {
             continue;
         };
@@ -37,7 +37,7 @@ pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(Strin
         let passes =
             std::iter::once(Passes::SPLIT).chain(model.memory().checkpoint.is_some().then_some(again));
         let mut best: Vec<CheckedBlock> =
-            passes.filter_map(|passes| zone::least_interval(&tighter, passes, stop).ok()).collect();
+            passes.filter_map(|passes| zone::least_interval(&scaled, passes, stop).ok()).collect();
         best.sort_by_key(|best| best.interval);
         for CheckedBlock { block, .. } in best {
             if found.iter().all(|(_, known)| *known != block) {
@@ -75,6 +75,9 @@ pub(super) type Share = (i128, i128);
 
 /// The shares of the capacities for which blocks are looked for, all of them first.
 pub(super) const SHARES: [Share; 4] = [(1, 1), (7, 8), (3, 4), (2, 3)];
+
+/// Shares of the capacities that are more than all of them, for blocks to be [thinned](super::thinned).
+pub(super) const ROOMIER: [Share; 4] = [(9, 8), (5, 4), (3, 2), (2, 1)];
 
 /// Orders of forwards as in a block with uniform offsets: from stage to stage the forward takes
 /// `growth` times as long as it must, so that the lifespans of the stages of a device grow with it. For

@@ -3,6 +3,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../../examples/grid/mod.rs"]
+mod grid;
 #[path = "../common/index.rs"]
 mod index;
 #[path = "../../examples/numbers/mod.rs"]
@@ -12,6 +14,7 @@ mod page;
 #[path = "../../examples/transformers/mod.rs"]
 mod transformers;
 
+mod best_known;
 mod budgets;
 mod calibrated;
 mod cuts;

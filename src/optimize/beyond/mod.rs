@@ -67,6 +67,7 @@ pub(super) fn optimize_beyond_passes(
         step: "improving under the whole model".to_owned(),
         best: best.filter(|_| by_choice.len() == 1),
         bound: search.bound.value,
+        is_inner: true,
     });
     let without = search.without_pairs(&by_choice, &mut sources)?;
     if by_choice.len() > 1 {
@@ -173,7 +174,7 @@ impl<'a> Search<'a> {
         };
         let options = Options { stop: self.share(sixteenths), ..self.options.clone() };
         let bound = self.bound.value;
-        let mut report = |told: &Progress| progress(&Progress { bound, ..told.clone() });
+        let mut report = |told: &Progress| progress(&Progress { bound, is_inner: true, ..told.clone() });
         let by_choice = solutions_of(&self.plain, &choices, &options, &mut report)?;
         let mut solutions = by_choice.iter().flat_map(|(_, apart)| &apart.solutions);
         self.is_cut_short |= solutions.any(|solution| solution.is_cut_short);
@@ -189,7 +190,7 @@ impl<'a> Search<'a> {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Vec<Source>, OptimizeError> {
         let (model, bound) = (self.model, self.bound.value);
-        let mut report = |told: &Progress| progress(&Progress { bound, ..told.clone() });
+        let mut report = |told: &Progress| progress(&Progress { bound, is_inner: true, ..told.clone() });
         let mut others = Vec::new();
         if model.has_cheaper_pairs() {
             // Memory is that in which something was found.
@@ -342,7 +343,7 @@ impl<'a> Search<'a> {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<(), OptimizeError> {
         let (aside, bound) = (self.lesser_options(1, 2), self.bound.value);
-        let mut report = |told: &Progress| progress(&Progress { bound, ..told.clone() });
+        let mut report = |told: &Progress| progress(&Progress { bound, is_inner: true, ..told.clone() });
         let options = Options { stop: self.share(2), ..self.options.clone() };
         let better = at_better_levels(self.model, &self.plain, &options, &aside, without, &mut report)?;
         let best = better.iter().min_by_key(|found| found.rank());
@@ -386,7 +387,7 @@ impl<'a> Search<'a> {
         let stop = self.options.stop.within(self.options.stop.remaining() / 4 * 3);
         let options = Options { stop, known: vec![last.schedule.clone()], ..self.options.clone() };
         let bound = self.bound.value;
-        let mut report = |told: &Progress| progress(&Progress { bound, ..told.clone() });
+        let mut report = |told: &Progress| progress(&Progress { bound, is_inner: true, ..told.clone() });
         let further = optimize(&apart.room, &options, &mut report)?;
         let schedule = choice.named(self.model, &bare(&further.schedule));
         self.found.extend(self.replayed((schedule, further.engine)).map(|found| (found, None)));

@@ -29,7 +29,12 @@ pub(in crate::optimize) fn optimize_two_ways(
     let mut found: Vec<(ReplayedSchedule, Option<Paired>)> = Vec::new();
     found.extend(named.replayed.into_iter().map(|named| (named, None)));
     let best = found.iter().map(|(named, _)| named.value).min();
-    progress(&Progress { step: "improving named schedules".to_owned(), best, bound: bound.value });
+    progress(&Progress {
+        step: "improving named schedules".to_owned(),
+        best,
+        bound: bound.value,
+        is_inner: false,
+    });
     let mut climb =
         Climb { model, objective, bound: bound.value, passes_left: 0, stop: stop.clone(), best: None };
     let effort = options.effort / EFFORT_PER_REPLAYED_PASS;

@@ -162,7 +162,7 @@ pub fn shortest_mean(
     let mut report = |best: &Measured| {
         let mean = Ticks(i64::try_from(best.mean().to_integer()).unwrap_or(i64::MAX));
         let step = "changing orders for a shorter mean".to_owned();
-        progress(&Progress { step, best: Some(mean), bound: Ticks::ZERO });
+        progress(&Progress { step, best: Some(mean), bound: Ticks::ZERO, is_inner: false });
     };
     report(&best);
     let tried = starts.len().min(MOST_STARTS);

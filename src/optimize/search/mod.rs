@@ -193,6 +193,6 @@ impl<'a> Search<'a> {
     /// Says what is being done.
     pub(super) fn tell(&mut self, step: &str) {
         let best = self.whole.pool.best().map(Ticks);
-        (self.progress)(&Progress { step: step.to_owned(), best, bound: self.bound });
+        (self.progress)(&Progress { step: step.to_owned(), best, bound: self.bound, is_inner: false });
     }
 }

@@ -2,14 +2,17 @@
 
 use std::ops::Range;
 
+use num_rational::Ratio;
+
 use super::super::dispatch::{Rule, dispatch, forwards_of, rules};
 use super::super::feasible::serial;
 use super::super::periodic::Effort;
 use super::super::starting_points;
+use super::super::thinned::thinned;
 use super::super::zero_bubble_v::zero_bubble_v;
 use super::arena::{Candidate, Origin};
 use super::{BATCH, Search};
-use crate::block::Block;
+use crate::block::{Block, Passes};
 use crate::catalog::{self, Entry};
 use crate::kernel::{IndexedOrders, IndexedProblem};
 use crate::model::Model;
@@ -61,6 +64,7 @@ impl Search<'_> {
         self.justify();
         self.unroll();
         self.catalogue(&mut guides);
+        self.thinned_blocks(&mut guides);
         self.periodic_blocks(&mut guides);
         if self.arena().level.model.devices() <= FEW_DEVICES {
             self.blocks(&mut guides, &starting_points::SHARES[1..]);
@@ -125,6 +129,23 @@ impl Search<'_> {
         let stop = self.stop.within(self.stop.remaining() / 4);
         let blocks = starting_points::blocks(&model, shares, &stop);
         self.add_blocks(guides, &model, blocks);
+    }
+
+    /// Blocks that need more memory than there is, thinned out, where those that fit have bubbles.
+    fn thinned_blocks(&mut self, guides: &mut Vec<Guide>) {
+        let model = self.arena().level.model.clone();
+        let work = Ratio::from_integer(Passes::SPLIT.most_work(&model).0);
+        let has_bubbles = self.blocks.first().is_none_or(|block| block.interval() > work);
+        if !has_bubbles || self.is_done() {
+            return;
+        }
+        self.tell("building blocks");
+        let stop = self.stop.within(self.stop.remaining() / 4);
+        for (engine, block) in starting_points::blocks(&model, &starting_points::ROOMIER, &stop) {
+            let Some(schedule) = thinned(&model, &block, &stop) else { continue };
+            let split = |problem: &IndexedProblem| problem.split_orders(&schedule);
+            self.add(guides, schedule.len(), split, &format!("thinned {engine} block"), None);
+        }
     }
 
     /// Blocks of several microbatches per interval, where they need less time for each.

@@ -61,6 +61,42 @@ fn optimality_that_only_a_search_could_prove_is_told_from_what_the_bound_proves(
 }
 
 #[test]
+fn the_curve_of_a_search_ends_with_its_answer() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let picture = folder.path().join("search.svg");
+    let picture = picture.to_str().expect("a plain name");
+    // The span is minimised after the makespan, whose values are none of the curve.
+    for objective in ["makespan", "span"] {
+        let options = ["--memory", "75%", "--minimize", objective, "--curve", picture];
+        let arguments = [&["optimize", V_MODEL][..], &options].concat();
+        let run = tool(&[&arguments[..], &["--json"]].concat()).json();
+        let of = |key: &str| -> Vec<Option<i64>> {
+            let points = run["curve"].as_array().expect("a curve");
+            points.iter().map(|point| point[key].as_i64()).collect()
+        };
+        let (best, bounds) = (of("best"), of("lower_bound"));
+        let value = &run[if objective == "span" { "device_span" } else { "makespan" }];
+        assert_eq!((best.last(), bounds.last()), (Some(&value.as_i64()), Some(&run["lower_bound"].as_i64())));
+        let best: Vec<i64> = best.into_iter().flatten().collect();
+        assert!(best.is_sorted_by(|a, b| a >= b) && bounds.is_sorted(), "{run}");
+        let drawn = std::fs::read_to_string(picture).expect("it was drawn");
+        assert!(drawn.starts_with("<svg") && drawn.contains("time of the search"), "{drawn}");
+        let said = tool(&arguments).out;
+        assert!(said.ends_with(&format!("wrote {picture}\n")), "{said}");
+    }
+    let refused = |arguments: &[&str]| {
+        let run = tool(&[&["optimize"], arguments].concat());
+        assert_eq!(run.status, 2, "{}", run.err);
+        run.err
+    };
+    assert!(refused(&[V_MODEL, "--curve", "curve.png"]).contains("does not end in `.svg`"));
+    assert!(
+        refused(&[V_MODEL, "--microbatches", "4,6", "--curve", picture])
+            .contains("--curve is for one search")
+    );
+}
+
+#[test]
 fn what_is_infeasible_comes_with_a_reason() {
     for arguments in
         [&["optimize", MODEL, "--memory", "0", "--json"], &["block", V_MODEL, "--memory", "1", "--json"]]

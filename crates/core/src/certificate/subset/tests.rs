@@ -257,7 +257,11 @@ fn values_by_microbatches_are_those_of_each_number() {
                         unknown += u32::from(is_unknown);
                         assert!(is_unknown || *value == expected[count], "{steps} {count}");
                         if count >= subset.layers.len() {
-                            assert_eq!(is_unknown, some[count - period as usize] == Ticks::ZERO, "{steps} {count}");
+                            assert_eq!(
+                                is_unknown,
+                                some[count - period as usize] == Ticks::ZERO,
+                                "{steps} {count}"
+                            );
                         }
                     }
                 }
@@ -277,10 +281,12 @@ fn the_steps_up_to_a_horizon_are_as_ever() {
         for devices in [&[0][..], &[2], &[0, 1], &[1, 2], &[0, 1, 2]] {
             let kept: Vec<Device> = devices.iter().copied().map(Device).collect();
             for objective in [Objective::Makespan, Objective::DeviceSpan] {
-                write!(told, "{costs:?} capacity {capacity}, devices {devices:?}, {objective}:").expect("a text");
+                write!(told, "{costs:?} capacity {capacity}, devices {devices:?}, {objective}:")
+                    .expect("a text");
                 let least = {
                     let mut steps = Steps(1000 * STEPS);
-                    least_below(&model, &paths, &kept, objective, Ticks(1000), &mut steps).expect("it is small")
+                    least_below(&model, &paths, &kept, objective, Ticks(1000), &mut steps)
+                        .expect("it is small")
                 };
                 for later in [0, 1, 4] {
                     let (end, mut steps) = (least + Ticks(later), Steps(1000 * STEPS));
@@ -337,14 +343,20 @@ fn the_device_that_is_worth_most_comes_next() {
             let most = pairs.iter().map(|(worth, _)| *worth).max().expect("three of them");
             equals += u32::from(pairs.iter().any(|((value, steps), _)| *value == most.0 && *steps != most.1));
             let mut asked = 0;
-            let bound =
-                crate::certificate::lower_bound_below(&model, Objective::Makespan, end, 400 * STEPS, &mut || {
+            let bound = crate::certificate::lower_bound_below(
+                &model,
+                Objective::Makespan,
+                end,
+                400 * STEPS,
+                &mut || {
                     asked += 1;
                     asked > 2 * 4
-                });
+                },
+            );
             let bound = bound.expect("devices have capacities");
             assert_eq!(bound.value, most.0, "{costs:?} {end}");
-            let is_best = |(worth, devices): &(_, Vec<Device>)| *worth == most && devices == bound.reason.devices();
+            let is_best =
+                |(worth, devices): &(_, Vec<Device>)| *worth == most && devices == bound.reason.devices();
             assert!(pairs.iter().any(is_best), "{costs:?} {end}: {bound:?}");
         }
     }
@@ -378,8 +390,10 @@ fn no_more_devices_are_named_than_it_takes() {
         let model = model(devices, microbatches, capacity, costs);
         let end = Ticks(1000);
         let bound =
-            crate::certificate::lower_bound_below(&model, Objective::Makespan, end, 400 * STEPS, &mut || false)
-                .expect("devices have capacities");
+            crate::certificate::lower_bound_below(&model, Objective::Makespan, end, 400 * STEPS, &mut || {
+                false
+            })
+            .expect("devices have capacities");
         let alone = Device::all(devices).map(|device| {
             let mut steps = Steps(1000 * STEPS);
             least_below(&model, &Paths::new(&model), &[device], Objective::Makespan, end, &mut steps)
