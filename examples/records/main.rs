@@ -1,7 +1,7 @@
 //! The best schedules known for the problems of `docs/records.md`, which are kept in `models/records` with their certificates.
 //!
 //! ```sh
-//! cargo run --release --example records -- search 10               # looks for better ones, ten seconds for each problem
+//! cargo run --release --example records -- search 10               # looks for better ones, ten seconds for each that is not proved
 //! cargo run --release --example records -- search 60 looped-       # the same for those whose names contain this
 //! cargo run --release --example records -- take NAME mine.json     # takes a schedule for the problem of this name, if it is better
 //! cargo run --release --example records -- --write                 # writes the tables of the page; without --write, prints them
@@ -23,7 +23,7 @@ use std::path::Path;
 use std::time::Duration;
 use std::{fs, thread};
 
-use bubbleproof::certificate::{Bound, Certificate, Objective, Optimality};
+use bubbleproof::certificate::{Bound, Certificate, Objective, Optimality, lower_bound};
 use bubbleproof::files;
 use bubbleproof::optimize::{Options, Solution, optimize};
 use bubbleproof::replay::replay;
@@ -38,15 +38,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["search", seconds] => search(seconds.parse()?, ""),
         ["search", seconds, only] => search(seconds.parse()?, only),
         ["take", name, file] => take(name, Path::new(file)),
-        _ => write::run(tables::PAGE, tables::all()),
+        [] | ["--write"] => write::run(tables::PAGE, tables::all()),
+        _ => {
+            Err("usage: records [--write], or: records search SECONDS [TEXT], or: records take NAME FILE"
+                .into())
+        }
     }
 }
 
-/// Optimises every problem whose name contains a text, from its record on.
+/// Optimises every problem that is not proved and whose name contains a text, from its record on.
 fn search(seconds: u64, only: &str) -> Result<(), Box<dyn Error>> {
     for problem in tables::problems()?.into_iter().filter(|problem| problem.name.contains(only)) {
         let old = Record::read(&problem)?;
-        if old.as_ref().is_some_and(|old| old.optimality() == Optimality::Bound) {
+        if old.as_ref().is_some_and(Record::is_proved) {
             continue;
         }
         let known = old.iter().map(|old| old.schedule.clone()).collect();
@@ -70,10 +74,9 @@ fn take(name: &str, file: &Path) -> Result<(), Box<dyn Error>> {
     if let Some(old) = old.as_ref().filter(|old| old.value() <= value) {
         return Err(format!("it takes {value}, but the record is {}", old.value()).into());
     }
-    let bound = old.as_ref().map(|old| (old.checked.bound.clone(), old.optimality()));
-    match bound {
-        Some((bound, optimality)) => store(problem, schedule, &bound, optimality),
-        None => improve(problem, None, vec![schedule], Duration::from_secs(10)),
+    match old {
+        Some(old) => store(problem, schedule, &old.checked.bound, old.optimality()),
+        None => store(problem, schedule, &lower_bound(&problem.model, Objective::Makespan), Optimality::Open),
     }
 }
 
@@ -134,6 +137,16 @@ fn store(
 ) -> Result<(), Box<dyn Error>> {
     let verdict = replay(&problem.model, &schedule);
     let value = verdict.timing.as_ref().ok_or("the schedule does not run")?.metrics.makespan;
+    let none_below = match searched {
+        Optimality::Search { none_below, .. } => bound.value.max(none_below),
+        Optimality::Open | Optimality::Bound => bound.value,
+    };
+    if value < none_below {
+        return Err(format!(
+            "a defect: {value} ticks are possible, and {none_below} were proved to be needed"
+        )
+        .into());
+    }
     let optimality = match searched {
         _ if bound.value == value => Optimality::Bound,
         Optimality::Search { .. } => searched,

@@ -26,7 +26,7 @@ const FEW_DEVICES: u32 = 8;
 pub struct Problem {
     /// Of the kind of problem: `v-3-4-2-0`.
     kind: String,
-    /// With the size and the capacity: `v-3-4-2-0-d8-m32-capacity6`.
+    /// With the size and the capacity: `v-3-4-2-0-d8-m32-capacity8`.
     pub name: String,
     pub model: Model,
     capacity: Units,
@@ -106,6 +106,11 @@ impl Record {
         self.checked.bound.value.max(searched)
     }
 
+    /// Whether it is proved that no schedule is shorter.
+    pub fn is_proved(&self) -> bool {
+        self.none_below() == self.value()
+    }
+
     /// How much longer it is than the best that is not excluded, as a share of that.
     fn gap(&self) -> Ratio<i128> {
         let (value, least) = (i128::from(self.value().0), i128::from(self.none_below().0.max(1)));
@@ -152,13 +157,14 @@ pub fn all() -> Vec<Table> {
 fn summary() -> Table {
     let rows = ["linear", "v", "looped"].map(|placement| {
         Row::new(vec![placement.to_owned()], Takes::Long, move || {
-            let gaps: Vec<Ratio<i128>> = on_record()
-                .filter(|problem| problem.kind.starts_with(placement))
-                .map(|problem| of(&problem).gap())
-                .collect();
-            let proved = gaps.iter().filter(|gap| **gap == Ratio::from_integer(0)).count();
+            let of_placement = on_record().filter(|problem| problem.kind.starts_with(placement));
+            let records: Vec<Record> = of_placement.map(|problem| of(&problem)).collect();
+            let proved = records.iter().filter(|record| record.is_proved()).count();
+            let gaps: Vec<Ratio<i128>> = records.iter().map(Record::gap).collect();
+            // Denominators of many records have no common multiple that fits.
+            let millionths: i128 = gaps.iter().map(|gap| (gap * 1_000_000).round().to_integer()).sum();
             let count = i128::try_from(gaps.len()).expect("a count");
-            let mean = gaps.iter().sum::<Ratio<i128>>() / count.max(1);
+            let mean = Ratio::new(millionths, 1_000_000 * count.max(1));
             let largest = gaps.iter().max().copied().unwrap_or_default();
             vec![gaps.len().to_string(), proved.to_string(), percentage(mean), percentage(largest)]
         })

@@ -21,7 +21,8 @@ impl Block {
         self.expand_at(model, microbatches, &repetitions)
     }
 
-    /// The same with some repetitions left out: microbatch `j*K + k` is copy `k` of repetition `repetitions[j]`, and these ascend.
+    /// The same with some repetitions left out: microbatch `j*K + k` is copy `k` of repetition `repetitions[j]`. These
+    /// ascend, and there are as many as the microbatches need.
     ///
     /// # Errors
     /// When there is no microbatch, or too many.

@@ -57,10 +57,10 @@ pub struct OptimizeArgs {
     #[arg(long, value_name = "TRACE", num_args = 1.., requires = "robust")]
     trace: Vec<PathBuf>,
 
-    /// Draws how the best value and the lower bound came closer as the search went on, and lists it with `--json`: a
-    /// file that ends in `.svg`
+    /// Draws how the best value and the lower bound came closer as the search went on: a file that ends in `.svg`
     ///
-    /// It has the seconds of the clock, so it differs from run to run. For a single model and memory limit.
+    /// With `--json`, the answer lists the same. The times are those of the clock, so they differ from run to run. For a
+    /// single model and memory limit.
     #[arg(long, value_name = "FILE")]
     curve: Option<PathBuf>,
 
@@ -159,15 +159,18 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
     }
     args.record(only.size(), only.memory(&model), &mut solution.schedule);
     let mut report = SolutionReport::of(&model, &solution, args.search.objective());
-    if let Some(drawing) = &drawing {
-        curve.end(&solution);
-        drawing.write(|out| out.write_all(curve.svg(&model, args.search.objective()).as_bytes()))?;
-        report.curve = curve.into_points();
+    curve.end(&solution);
+    if drawing.is_some() {
+        report.curve = curve.points();
     }
     report.notes.iter().for_each(|text| note(text));
     output.answer(&report, &solution.schedule, target.as_ref())?;
-    if let Some(drawing) = drawing.filter(|_| target != Some(Target::Stdout)) {
-        output.wrote(&drawing)?;
+    // What was found is there before, should the picture fail.
+    if let Some(drawing) = drawing {
+        drawing.write(|out| out.write_all(curve.svg(&model, args.search.objective()).as_bytes()))?;
+        if target != Some(Target::Stdout) {
+            output.wrote(&drawing)?;
+        }
     }
     Ok(Status::Yes)
 }

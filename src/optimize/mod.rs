@@ -116,7 +116,7 @@ pub struct Progress {
     pub best: Option<Ticks>,
     /// No schedule is better than this.
     pub bound: Ticks,
-    /// Whether these are values of a search on the way: for another objective, or for a simpler model.
+    /// Whether these are values of a search that only prepares the one asked for: with another objective, or a simpler model.
     pub is_inner: bool,
 }
 
@@ -134,7 +134,7 @@ pub struct Solution {
     /// What is known of how much better any schedule can be; for what an exhaustive search is worth, see
     /// [`exact`].
     pub optimality: Optimality,
-    /// The building block it came from, directly or by the order of its forwards, if from one.
+    /// The building block it came from, directly or by the order of its forwards, if from one that fits into the capacities.
     pub block: Option<Block>,
     /// What found it.
     pub engine: String,

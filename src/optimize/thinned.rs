@@ -1,92 +1,98 @@
 //! Blocks that need more memory than there is, thinned out: some of their repetitions are left out.
 //!
-//! The copies of a block do not collide, whichever of them are there, for each is a whole number of intervals behind the first. So
-//! where the capacities are a little too small for a block with few bubbles, leaving out every seventh repetition, say, may take
-//! less time than a block that fits.
+//! The copies of a block do not collide, whichever of them are there, for each is a whole number of intervals behind the
+//! first. So where the capacities are a little too small for a block with few bubbles, leaving out a repetition whenever
+//! there is no room for it may take less time than a block that fits.
+
+use std::collections::BTreeMap;
 
 use crate::block::Block;
-use crate::model::{Device, Kind, Microbatch, Model, Pass};
+use crate::kernel::{acquired, released};
+use crate::model::{Device, Kind, Model};
 use crate::schedule::Schedule;
 use crate::stop::Stop;
 
-/// What a device holds of a copy of a block for some of its time, counted in parts of a tick from the start of the repetition.
-struct Held {
-    from: i128,
-    /// When it ends, which does not belong to it.
-    to: i128,
-    units: i64,
-}
-
-/// The holds of one repetition on a device with a capacity.
+/// What a device holds, in parts of a tick from the start of the first repetition.
 struct Room {
     capacity: i64,
-    held: Vec<Held>,
+    /// By instant: how much more is held from then on because of one repetition that starts at 0.
+    changes: Vec<(i128, i64)>,
+    /// The same because of all repetitions so far, from the first instant at which it still matters.
+    profile: BTreeMap<i128, i64>,
+    /// What is held before that.
+    before: i64,
 }
 
 impl Room {
+    /// Nothing for a device without a capacity.
     fn new(model: &Model, block: &Block, device: Device) -> Option<Self> {
         let capacity = model.activation_capacity(device)?.0;
-        let mut held = Vec::new();
-        for &stage in model.placement().stages_of(device) {
-            for copy in Microbatch::all(block.period()) {
-                let pass = |kind| Pass::new(stage, kind, copy);
-                let start = |kind| block.offset(pass(kind)).map(|at| i128::from(at.0));
-                let end = |kind| Some(start(kind)? + i128::from(block.duration(model, pass(kind)).0));
-                let from = start(Kind::F)?;
-                let (middle, to) = match (end(Kind::I), end(Kind::W), end(Kind::B)) {
-                    (Some(input), Some(weight), _) => (input, weight),
-                    (_, _, Some(whole)) => (whole, whole),
-                    _ => return None,
-                };
-                held.push(Held { from, to: middle, units: model.activation(stage).0 });
-                held.push(Held { from: middle, to, units: model.retained_for_weight(stage).0 });
+        let mut changes: BTreeMap<i128, i64> = BTreeMap::new();
+        for (pass, offset) in block.passes_of(device) {
+            let start = i128::from(offset.0);
+            let end = start + i128::from(block.duration(model, pass).0);
+            let recomputed = block.offset(pass.with_kind(Kind::R)).is_some();
+            *changes.entry(start).or_default() += acquired(model, pass, recomputed).0;
+            *changes.entry(end).or_default() -= released(model, pass).0;
+        }
+        let changes = changes.into_iter().filter(|&(_, change)| change != 0).collect();
+        Some(Self { capacity, changes, profile: BTreeMap::new(), before: 0 })
+    }
+
+    /// Whether the device keeps to its capacity with one more repetition, which starts then. Later ones start no earlier.
+    fn fits(&mut self, start: i128) -> bool {
+        let (Some(&(first, _)), Some(&(last, _))) = (self.changes.first(), self.changes.last()) else {
+            return true;
+        };
+        while let Some(past) = self.profile.first_entry().filter(|entry| *entry.key() < start + first) {
+            self.before += past.remove();
+        }
+        let mut known = self.profile.range(..=start + last).peekable();
+        let mut held = self.before;
+        for (at, &(instant, change)) in self.changes.iter().enumerate() {
+            let until = self.changes.get(at + 1).map_or(start + last + 1, |next| start + next.0);
+            held += change;
+            // What begins or ends until the next change of this repetition, at the same instant first.
+            while let Some((_, also)) = known.next_if(|(known, _)| **known <= start + instant) {
+                held += also;
+            }
+            if held > self.capacity {
+                return false;
+            }
+            while let Some((_, also)) = known.next_if(|(known, _)| **known < until) {
+                held += also;
+                if held > self.capacity {
+                    return false;
+                }
             }
         }
-        Some(Self { capacity, held })
+        true
     }
 
-    /// What is held at an instant by repetitions that start at some times.
-    fn at(&self, starts: &[i128], instant: i128) -> i64 {
-        let of = |&start: &i128| {
-            let held = self.held.iter().filter(|held| (held.from..held.to).contains(&(instant - start)));
-            held.map(|held| held.units).sum::<i64>()
-        };
-        starts.iter().map(of).sum()
-    }
-
-    /// Whether the device keeps to its capacity when the last of these repetitions is added to the others.
-    fn fits(&self, starts: &[i128]) -> bool {
-        let Some(&last) = starts.last() else { return true };
-        // Only where something begins can more be held than before.
-        let begins = starts.iter().flat_map(|start| self.held.iter().map(move |held| start + held.from));
-        let mut touched = begins.filter(|instant| {
-            self.held.iter().any(|held| held.units > 0 && (held.from..held.to).contains(&(instant - last)))
-        });
-        touched.all(|instant| self.at(starts, instant) <= self.capacity)
+    fn take(&mut self, start: i128) {
+        for &(at, change) in &self.changes {
+            *self.profile.entry(start + at).or_default() += change;
+        }
     }
 }
 
-/// The schedule of all microbatches in which each repetition of a block comes as early as the capacities allow; nothing when not
-/// even one of them fits, or it is time to stop.
+/// The schedule of all microbatches in which each repetition of a block comes as early as the capacities allow; nothing when
+/// not even one of them fits, or when it is time to stop.
 pub(super) fn thinned(model: &Model, block: &Block, stop: &Stop) -> Option<Schedule> {
-    let rooms: Vec<Room> =
+    let mut rooms: Vec<Room> =
         Device::all(model.devices()).filter_map(|device| Room::new(model, block, device)).collect();
     let interval = i128::from(block.interval_parts().0);
-    let last_end = rooms.iter().flat_map(|room| room.held.iter().map(|held| held.to)).max().unwrap_or(0);
-    let first = rooms.iter().flat_map(|room| room.held.iter().map(|held| held.from)).min().unwrap_or(0);
-    // After so many repetitions nothing is left of one.
-    let reach = u32::try_from((last_end - first) / interval + 2).ok()?;
+    let ends = rooms.iter().filter_map(|room| Some(room.changes.last()?.0 - room.changes.first()?.0));
+    // After so many intervals nothing is left of a repetition.
+    let reach = u32::try_from(ends.max().unwrap_or(0) / interval + 1).ok()?;
     let mut repetitions: Vec<u32> = Vec::new();
     for _ in 0..model.microbatches().div_ceil(block.period()) {
-        if stop.is_due() {
-            return None;
-        }
         let earliest = repetitions.last().map_or(0, |last| last + 1);
-        let next = (earliest..=earliest.checked_add(reach)?).find(|&at| {
-            let near = repetitions.iter().filter(|&&other| other + reach > at);
-            let starts: Vec<i128> = near.chain([&at]).map(|&at| i128::from(at) * interval).collect();
-            rooms.iter().all(|room| room.fits(&starts))
-        })?;
+        let mut possible = (earliest..=earliest.checked_add(reach)?).take_while(|_| !stop.is_due());
+        let next = possible.find(|&at| rooms.iter_mut().all(|room| room.fits(i128::from(at) * interval)))?;
+        for room in &mut rooms {
+            room.take(i128::from(next) * interval);
+        }
         repetitions.push(next);
     }
     block.expand_at(model, model.microbatches(), &repetitions).ok()
@@ -96,7 +102,7 @@ pub(super) fn thinned(model: &Model, block: &Block, stop: &Stop) -> Option<Sched
 mod tests {
     use super::*;
     use crate::block::Passes;
-    use crate::model::{Placement, Ticks, Units};
+    use crate::model::{Memory, Placement, Ticks, Units};
     use crate::optimize::zone;
     use crate::replay::replay;
 
@@ -127,6 +133,41 @@ mod tests {
         }
         let whole = block.expand(&model, model.microbatches()).unwrap();
         assert_eq!(before, makespan(&model, &whole), "with room for all of it nothing is left out");
+    }
+
+    /// Checkpoints hold little until they are recomputed.
+    #[test]
+    fn recomputation_is_counted_as_replay_counts_it() {
+        let model = Model::equal_stages(Placement::v(4).unwrap(), 24, [3, 4, 2, 0]).unwrap();
+        let memory = Memory {
+            activation: vec![Units(4); 8],
+            retained_for_weight: vec![Units(2); 8],
+            checkpoint: Some(vec![Units(1); 8]),
+            ..model.memory().clone()
+        };
+        let model = model.with_plain_memory(memory).unwrap();
+        let passes = Passes { recompute: true, ..Passes::SPLIT };
+        let roomy = model.with_uniform_capacity(Units(12)).unwrap();
+        let block = zone::least_interval(&roomy, passes, &Stop::default()).unwrap().block;
+        let mut found = 0;
+        for capacity in 8..=12 {
+            let model = model.with_uniform_capacity(Units(capacity)).unwrap();
+            let Some(schedule) = thinned(&model, &block, &Stop::default()) else { continue };
+            makespan(&model, &schedule);
+            found += 1;
+        }
+        assert!(found > 1, "{found}");
+    }
+
+    /// Only some devices have a capacity.
+    #[test]
+    fn a_device_without_a_capacity_holds_anything() {
+        let (model, block) = block_of_eight();
+        let capacities = Device::all(8).map(|device| (device.0 % 3 == 1).then_some(Units(6))).collect();
+        let some = model.with_activation_capacity(capacities).unwrap();
+        let thin = makespan(&some, &thinned(&some, &block, &Stop::default()).unwrap());
+        let whole = makespan(&model, &thinned(&model, &block, &Stop::default()).unwrap());
+        assert!(thin > whole, "{thin} {whole}");
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! `optimize --curve`: how the best value and the lower bound came closer as the search went on.
 
-use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Instant;
 
@@ -54,7 +53,8 @@ impl Curve {
 
     /// Only what is better than before is a point.
     fn reach(&mut self, best: Option<Ticks>, bound: Ticks) {
-        let milliseconds = i64::try_from(self.begin.elapsed().as_millis()).unwrap_or(i64::MAX);
+        // Nothing is reached at once, and an axis with zero cannot be logarithmic.
+        let milliseconds = i64::try_from(self.begin.elapsed().as_millis()).unwrap_or(i64::MAX).max(1);
         if let Some(value) = best.filter(|&best| self.best.last().is_none_or(|last| best < last.value)) {
             self.best.push(Reached { milliseconds, value });
         }
@@ -75,7 +75,7 @@ impl Curve {
     }
 
     /// A point for each time at which something changed.
-    pub fn into_points(self) -> Vec<CurvePoint> {
+    pub fn points(&self) -> Vec<CurvePoint> {
         let mut times: Vec<i64> =
             self.best.iter().chain(&self.bounds).map(|reached| reached.milliseconds).collect();
         times.sort_unstable();
@@ -103,7 +103,7 @@ fn as_seconds(milliseconds: i64) -> f64 {
 /// # Errors
 /// When the name is not that of a drawing.
 pub fn drawing(path: &Path, output: Output) -> Result<Target, Error> {
-    if path.extension().and_then(OsStr::to_str) != Some("svg") {
+    if !path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg")) {
         return Err(Error::usage(
             format!("`{}` does not end in `.svg`", FileName::of(path)),
             "`--curve` draws SVG: give it a name that ends in `.svg`",
@@ -118,10 +118,7 @@ pub fn drawing(path: &Path, output: Output) -> Result<Target, Error> {
 /// When it is given.
 pub fn refuse(args: &OptimizeArgs, what: &str) -> Result<(), Error> {
     args.curve.as_ref().map_or(Ok(()), |_| {
-        Err(Error::usage(
-            format!("--curve is for one search, not for {what}"),
-            "leave it out, or optimise one model file within one memory limit",
-        ))
+        Err(Error::usage(format!("--curve is for one search, not for {what}"), "leave it out"))
     })
 }
 
@@ -137,7 +134,7 @@ mod tests {
         }
         let values = |reached: &[Reached]| reached.iter().map(|reached| reached.value.0).collect::<Vec<_>>();
         assert_eq!((values(&curve.best), values(&curve.bounds)), (vec![120, 110], vec![90, 95]));
-        let points = curve.into_points();
+        let points = curve.points();
         let last = points.last().expect("a point");
         assert_eq!((last.best, last.lower_bound), (Some(110), 95));
     }

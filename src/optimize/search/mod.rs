@@ -61,6 +61,8 @@ pub(super) struct Search<'a> {
     stop: Stop,
     progress: &'a mut dyn FnMut(&Progress),
     blocks: Vec<Block>,
+    /// Blocks that need more memory than there is, with what they are called once they are thinned out.
+    roomier: Vec<(String, Block)>,
     /// The named schedules that keep to the capacities, where most of the work is done.
     named: Vec<(&'static str, Proposal)>,
     /// The problem, and the one with fewer microbatches in its place.
@@ -94,6 +96,7 @@ impl<'a> Search<'a> {
             stop,
             progress,
             blocks: Vec::new(),
+            roomier: Vec::new(),
             named: Vec::new(),
             whole: Arena::new(&space.whole, 0, options.objective),
             few: space.few.as_ref().map(few),

@@ -135,16 +135,21 @@ impl Search<'_> {
     fn thinned_blocks(&mut self, guides: &mut Vec<Guide>) {
         let model = self.arena().level.model.clone();
         let work = Ratio::from_integer(Passes::SPLIT.most_work(&model).0);
-        let has_bubbles = self.blocks.first().is_none_or(|block| block.interval() > work);
+        let has_bubbles = self.blocks.iter().all(|block| block.interval() > work);
         if !has_bubbles || self.is_done() {
             return;
         }
-        self.tell("building blocks");
+        self.tell("thinning blocks");
         let stop = self.stop.within(self.stop.remaining() / 4);
         for (engine, block) in starting_points::blocks(&model, &starting_points::ROOMIER, &stop) {
+            if self.blocks.contains(&block) {
+                continue;
+            }
             let Some(schedule) = thinned(&model, &block, &stop) else { continue };
+            let engine = format!("thinned {engine} block");
             let split = |problem: &IndexedProblem| problem.split_orders(&schedule);
-            self.add(guides, schedule.len(), split, &format!("thinned {engine} block"), None);
+            self.add(guides, schedule.len(), split, &engine, None);
+            self.roomier.push((engine, block));
         }
     }
 
@@ -202,7 +207,7 @@ impl Search<'_> {
         }
     }
 
-    /// Takes the blocks and named schedules of all microbatches, where fewer were searched: the result
+    /// Takes the blocks, thinned or not, and the named schedules of all microbatches, where fewer were searched: the result
     /// is never worse than they are.
     fn complete(&mut self) {
         if self.few.is_none() || self.stop.is_due() {
@@ -223,6 +228,15 @@ impl Search<'_> {
             };
             let candidate = self.whole.candidate(&schedule, "building block", Some(at));
             self.whole.pool.extend(candidate);
+        }
+        for (engine, block) in &self.roomier {
+            if self.is_done() {
+                break;
+            }
+            if let Some(schedule) = thinned(&self.whole.level.model, block, &self.stop) {
+                let candidate = self.whole.candidate(&schedule, engine, None);
+                self.whole.pool.extend(candidate);
+            }
         }
         for entry in catalog::entries() {
             if self.stop.is_due() {
