@@ -19,9 +19,6 @@ pub const PAGE: &str = "records.md";
 /// Microbatches of the sizes of the grid that have records: with fewer, engines prove all optima, and with more, files are large.
 const MICROBATCHES: std::ops::RangeInclusive<u32> = 16..=64;
 
-/// Up to so many devices, tests check a record each time.
-const FEW_DEVICES: u32 = 8;
-
 /// A problem of the page.
 pub struct Problem {
     /// Of the kind of problem: `v-3-4-2-0`.
@@ -182,9 +179,7 @@ fn records() -> Table {
         let link = format!("[{}](../models/records/{}.json)", problem.kind, problem.name);
         let size =
             [model.devices().to_string(), model.microbatches().to_string(), problem.capacity.to_string()];
-        // Bounds of many devices take long to derive.
-        let takes = if model.devices() > FEW_DEVICES { Takes::Long } else { Takes::Little };
-        Row::new(std::iter::once(link).chain(size).collect(), takes, move || of(&problem).cells())
+        Row::new(std::iter::once(link).chain(size).collect(), Takes::Little, move || of(&problem).cells())
     });
     Table {
         name: "records",

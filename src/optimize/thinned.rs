@@ -149,14 +149,19 @@ mod tests {
         let passes = Passes { recompute: true, ..Passes::SPLIT };
         let roomy = model.with_uniform_capacity(Units(12)).unwrap();
         let block = zone::least_interval(&roomy, passes, &Stop::default()).unwrap().block;
-        let mut found = 0;
+        let mut found = Vec::new();
         for capacity in 8..=12 {
             let model = model.with_uniform_capacity(Units(capacity)).unwrap();
             let Some(schedule) = thinned(&model, &block, &Stop::default()) else { continue };
-            makespan(&model, &schedule);
-            found += 1;
+            found.push(makespan(&model, &schedule));
         }
-        assert!(found > 1, "{found}");
+        assert!(found.len() > 1, "{found:?}");
+        let whole = block.expand(&roomy, roomy.microbatches()).unwrap();
+        assert_eq!(
+            found.last(),
+            Some(&makespan(&roomy, &whole)),
+            "with room for all of it nothing is left out"
+        );
     }
 
     /// Only some devices have a capacity.

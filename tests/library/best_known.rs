@@ -9,7 +9,7 @@ use std::fs;
 use tables::{PAGE, Record, all, problems};
 
 use crate::page::{Table, around, path};
-use crate::{long, pages};
+use crate::pages;
 
 fn table(name: &str) -> Table {
     all().into_iter().find(|table| table.name == name).expect("a table of this name")
@@ -18,12 +18,12 @@ fn table(name: &str) -> Table {
 /// To make a row, the certificate is checked against the problem.
 #[test]
 fn the_records_are_what_the_certificates_prove() {
-    assert!(pages::computed(PAGE, &table("records"), long()) > 0);
+    assert!(pages::computed(PAGE, &table("records"), true) > 0);
 }
 
 #[test]
 fn the_summary_is_that_of_the_records() {
-    pages::computed(PAGE, &table("summary"), long());
+    assert!(pages::computed(PAGE, &table("summary"), true) > 0);
 }
 
 #[test]
