@@ -30,6 +30,10 @@ pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(Strin
         else {
             continue;
         };
+        // A share of a small capacity, or of none, may be all of it, whose block is known.
+        if share.0 != share.1 && scaled == *model {
+            continue;
+        }
         if stop.is_due() {
             break;
         }
