@@ -487,6 +487,13 @@ fn searched(
     while options.use_all_time && proved.is_none() && !search.is_done() {
         search.improve_again(options.effort);
         steps = steps.saturating_mul(2).min(MOST_STEPS_BELOW);
+        // Some devices alone need more steps than are worth it before a gap has been seen.
+        let within = stop.within(stop.remaining() / 4);
+        let alone = lower_bound_until(model, objective, steps, &mut || within.is_due());
+        if alone.value > bound.value {
+            search.raise(alone.value);
+            bound = alone;
+        }
         raise_below(model, objective, steps, &mut bound, &mut search, &stop.within(stop.remaining() / 4));
         effort = effort.saturating_mul(2);
         proved = exhaust(model, space, options, effort, stop, &mut search)?;

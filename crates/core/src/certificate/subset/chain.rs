@@ -23,16 +23,24 @@ pub(super) struct Link {
 /// A stage of a kept device.
 pub(super) struct Held {
     pub device: usize,
-    /// The durations of its W.
-    pub weight: Ticks,
+    /// Its W, as a position in [`Chain::weights`].
+    pub weight: usize,
     /// What a microbatch holds of it from F to I, at the least.
     pub until_input: Units,
-    /// What it holds from I to W, at the least.
-    pub until_weight: Units,
     /// Its F in the chain.
     pub forward: usize,
     /// Its I in the chain.
     pub input: usize,
+}
+
+/// The W of a stage of a kept device, or of several that have it alike.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Weight {
+    /// The device, as a position among the kept ones.
+    pub device: usize,
+    pub duration: Ticks,
+    /// What a microbatch holds from I to W, at the least.
+    pub held: Units,
 }
 
 /// The passes of the kept devices.
@@ -41,6 +49,8 @@ pub(super) struct Chain {
     pub head: Ticks,
     pub links: Vec<Link>,
     pub stages: Vec<Held>,
+    /// By stage, or fewer where some are alike.
+    pub weights: Vec<Weight>,
     /// The capacities of the kept devices.
     pub capacity: Vec<Option<Units>>,
     /// By kept device: from the end of a pass to the end of the device, at the least.
@@ -76,23 +86,39 @@ impl Chain {
                 tail: if kind == Kind::F { paths.forward_tail(stage) } else { paths.input_tail(stage) },
             }
         });
-        let held = position.iter().enumerate().map(|(at, (&stage, &device))| {
-            let until_input = least_held(model, stage);
-            Held {
-                device,
-                weight: model.duration(stage, Kind::W),
-                until_input,
-                until_weight: until_input.min(model.retained_for_weight(stage)),
-                forward: at,
-                input: 2 * stages - 1 - at,
-            }
+        let held = position.iter().enumerate().map(|(at, (&stage, &device))| Held {
+            device,
+            weight: at,
+            until_input: least_held(model, stage),
+            forward: at,
+            input: 2 * stages - 1 - at,
+        });
+        let weights = position.iter().map(|(&stage, &device)| Weight {
+            device,
+            duration: model.duration(stage, Kind::W),
+            held: least_held(model, stage).min(model.retained_for_weight(stage)),
         });
         Self {
             head: passes.first().map_or(Ticks::ZERO, |&(stage, _, kind)| start(stage, kind)),
             links: links.collect(),
             stages: held.collect(),
+            weights: weights.collect(),
             capacity: devices.iter().map(|&device| model.activation_capacity(device)).collect(),
             tails: devices.iter().map(|&device| paths.device_tail(device)).collect(),
         }
+    }
+
+    /// The same, where W of one device that take and hold the same count as one.
+    pub(super) fn with_equal_weights_as_one(mut self) -> Self {
+        let mut differ: Vec<Weight> = Vec::new();
+        for stage in &mut self.stages {
+            let weight = self.weights[stage.weight];
+            stage.weight = differ.iter().position(|&other| other == weight).unwrap_or_else(|| {
+                differ.push(weight);
+                differ.len() - 1
+            });
+        }
+        self.weights = differ;
+        self
     }
 }

@@ -78,26 +78,19 @@ impl Horizon {
         }
     }
 
-    /// Whether nothing that follows a state ends before the horizon, after so many microbatches have begun. `begins` says
-    /// that the last of them has just begun.
-    pub(super) fn excludes(
-        &self,
-        chain: &Chain,
-        counts: &Counts,
-        times: &[Ticks],
-        begun: u32,
-        begins: bool,
-    ) -> bool {
+    /// What the states with these counts must be in time for, after so many microbatches have begun. `begins` says that the
+    /// last of them has just begun.
+    pub(super) fn room(&self, chain: &Chain, counts: &Counts, begun: u32, begins: bool) -> Room {
         let left = self.microbatches - begun;
         let first = &chain.links[0];
-        let free = times[first.device];
-        if left > 0 && free + self.least[left as usize] >= self.end {
-            return true;
-        }
-        if begins && free - first.duration + self.least[left as usize + 1] >= self.end {
-            return true;
-        }
         let devices = chain.capacity.len();
+        let mut too_late = Vec::new();
+        if left > 0 {
+            too_late.push((first.device, self.end - self.least[left as usize]));
+        }
+        if begins {
+            too_late.push((first.device, self.end - self.least[left as usize + 1] + first.duration));
+        }
         let (mut links, mut weights) = ([Ticks::ZERO; MOST_DEVICES], [Ticks::ZERO; MOST_DEVICES]);
         let mut to_run = i64::from(left);
         let mut at = devices;
@@ -106,30 +99,47 @@ impl Horizon {
             to_run += i64::from(waiting);
             links[link.device] += link.duration * to_run;
             if !link.is_forward {
-                let pending = i64::from(counts.pending[link.stage]);
-                weights[link.device] += chain.stages[link.stage].weight * (to_run + pending);
+                let weight = &chain.weights[chain.stages[link.stage].weight];
+                weights[link.device] += weight.duration * to_run;
             }
             at += waiting as usize;
-            let is_late = waiting > 0
-                && self.objective == Objective::Makespan
-                && times[at - 1] + link.duration + link.tail >= self.end;
-            if is_late {
-                return true;
+            if waiting > 0 && self.objective == Objective::Makespan {
+                too_late.push((at - 1, self.end - link.duration - link.tail));
             }
         }
-        (0..devices).any(|device| {
-            if self.objective == Objective::DeviceSpan && device != first.device {
-                return false;
-            }
-            let (free, work) = (times[device], links[device] + weights[device]);
+        for (weight, &pending) in chain.weights.iter().zip(&counts.pending) {
+            weights[weight.device] += weight.duration * i64::from(pending);
+        }
+        let measured = (0..devices).filter(|&device| match self.objective {
+            Objective::Makespan => true,
+            Objective::DeviceSpan => device == first.device,
+        });
+        for device in measured {
+            let work = links[device] + weights[device];
             let last = self.last[device];
             let idle = if work > last.work { last.idle() } else { Ticks::ZERO };
             // A device that has nothing left to do is free when the others start something, which says nothing of its end.
-            let by_work = work > Ticks::ZERO && free + work + idle.max(chain.tails[device]) >= self.end;
-            let by_links =
-                links[device] > Ticks::ZERO && free + links[device] + self.after_links[device] >= self.end;
-            by_work || by_links
-        })
+            if work > Ticks::ZERO {
+                too_late.push((device, self.end - work - idle.max(chain.tails[device])));
+            }
+            if links[device] > Ticks::ZERO {
+                too_late.push((device, self.end - links[device] - self.after_links[device]));
+            }
+        }
+        Room { too_late }
+    }
+}
+
+/// What states with equal counts must be in time for.
+pub(super) struct Room {
+    /// Instants of the times, by their position, and when it is too late for each.
+    too_late: Vec<(usize, Ticks)>,
+}
+
+impl Room {
+    /// Whether nothing that follows a state with these times ends before the horizon.
+    pub(super) fn is_exceeded(&self, times: &[Ticks]) -> bool {
+        self.too_late.iter().any(|&(at, late)| times[at] >= late)
     }
 }
 
@@ -197,7 +207,7 @@ fn with(alone: &mut Alone<'_>, devices: &[Device], end: Ticks, steps: &mut Steps
     if devices.len() > MOST_DEVICES || model.microbatches() > MOST_MICROBATCHES {
         return None;
     }
-    let chain = Chain::new(model, paths, devices);
+    let chain = Chain::new(model, paths, devices).with_equal_weights_as_one();
     let horizon = Horizon::new(alone, devices, &chain, end);
     let mut layer = Layer::first(&chain);
     for begun in 0..model.microbatches() {

@@ -22,6 +22,7 @@
 
 mod chain;
 mod choose;
+mod front;
 mod horizon;
 mod program;
 mod state;

@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::chain::Chain;
+use super::front::Front;
 use super::horizon::Horizon;
-use super::state::{Counts, Phase, State, Times, empty, with_end};
+use super::state::{Class, Counts, Phase, Times, empty, with_end};
 use crate::certificate::Objective;
 use crate::model::Ticks;
 
@@ -15,7 +16,7 @@ use crate::model::Ticks;
 pub(in crate::certificate) struct Steps(pub u64);
 
 impl Steps {
-    fn take(&mut self, count: usize) -> Option<()> {
+    pub(super) fn take(&mut self, count: usize) -> Option<()> {
         let left = self.0.checked_sub(count as u64);
         self.0 = left.unwrap_or(0);
         left.map(|_| ())
@@ -31,13 +32,13 @@ impl Steps {
 
 /// For every combination of counts, times none of which is as good as another everywhere.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Layer(BTreeMap<Counts, Vec<Times>>);
+pub(super) struct Layer(BTreeMap<Counts, Front>);
 
 impl Layer {
     /// Before anything has begun.
     pub(super) fn first(chain: &Chain) -> Self {
         let (counts, times) = empty(chain);
-        Self(BTreeMap::from([(counts, vec![times])]))
+        Self(BTreeMap::from([(counts, Front::one(&times))]))
     }
 
     /// All states right after the start of the next microbatch, so many being begun, that may end before a horizon; nothing
@@ -53,31 +54,29 @@ impl Layer {
         for (counts, all) in &self.0 {
             open.0.insert((Reverse(counts.remaining()), counts.clone()), all.clone());
         }
-        let mut next = Self::default();
-        while let Some(((_, counts), all)) = open.0.pop_first() {
-            for times in &all {
-                let mut within = Some(());
-                State::new(chain, Phase::Feeding, &counts, times).for_each_next(|state| {
-                    let is_late = horizon.is_some_and(|(horizon, begun)| {
-                        let begun = if state.begins { begun + 1 } else { begun };
-                        horizon.excludes(chain, &state.counts, &state.times, begun, state.begins)
-                    });
-                    if is_late {
-                        within = within.and_then(|()| steps.take(1));
-                        return;
+        let (mut next, mut after) = (Self::default(), Times::new());
+        while let Some((_, counts, all)) = open.pop() {
+            let class = Class::new(chain, Phase::Feeding, &counts);
+            for choice in class.choices() {
+                let (begins, counts) = (Class::begins(choice), class.counts_after(choice));
+                let room = horizon
+                    .map(|(horizon, begun)| horizon.room(chain, &counts, begun + u32::from(begins), begins));
+                let into = if begins { next.0.entry(counts).or_default() } else { open.at(counts) };
+                for times in all.iter() {
+                    if class.times_after(choice, times, &mut after).is_none() {
+                        continue;
                     }
-                    let into = if state.begins {
-                        next.0.entry(state.counts).or_default()
+                    if room.as_ref().is_some_and(|room| room.is_exceeded(&after)) {
+                        steps.take(1)?;
                     } else {
-                        open.at(state.counts)
-                    };
-                    within = within.and_then(|()| insert(into, state.times, steps));
-                });
-                within?;
+                        into.insert(&after, steps)?;
+                    }
+                }
             }
         }
+        next.0.retain(|_, all| !all.is_empty());
         for all in next.0.values_mut() {
-            all.sort_unstable();
+            *all = all.sorted();
         }
         Some(next)
     }
@@ -93,31 +92,34 @@ impl Layer {
     ) -> Option<Ticks> {
         let mut open = Open::default();
         for (counts, all) in &self.0 {
-            for times in all {
-                insert(open.at(counts.clone()), with_end(chain, times, objective), steps)?;
+            let into = open.at(counts.clone());
+            for times in all.iter() {
+                into.insert(&with_end(chain, times, objective), steps)?;
             }
         }
         // The first link of the last microbatch is behind every state, so one of them is the end.
-        let mut least = horizon.map(|horizon| horizon.end);
-        while let Some(((Reverse(remaining), counts), all)) = open.0.pop_first() {
-            for times in &all {
-                if remaining == 0 {
-                    let end = times[times.len() - 1];
-                    least = Some(least.map_or(end, |least: Ticks| least.min(end)));
-                    continue;
-                }
-                let mut within = Some(());
-                State::new(chain, Phase::Draining(objective), &counts, times).for_each_next(|state| {
-                    let is_late = horizon.is_some_and(|horizon| {
-                        horizon.excludes(chain, &state.counts, &state.times, horizon.microbatches, false)
-                    });
-                    if is_late {
-                        within = within.and_then(|()| steps.take(1));
-                        return;
+        let (mut least, mut after) = (horizon.map(|horizon| horizon.end), Times::new());
+        while let Some((remaining, counts, all)) = open.pop() {
+            if remaining == 0 {
+                let end = all.iter().map(|times| times[times.len() - 1]).min();
+                least = least.into_iter().chain(end).min();
+                continue;
+            }
+            let class = Class::new(chain, Phase::Draining(objective), &counts);
+            for choice in class.choices() {
+                let counts = class.counts_after(choice);
+                let room = horizon.map(|horizon| horizon.room(chain, &counts, horizon.microbatches, false));
+                let into = open.at(counts);
+                for times in all.iter() {
+                    if class.times_after(choice, times, &mut after).is_none() {
+                        continue;
                     }
-                    within = within.and_then(|()| insert(open.at(state.counts), state.times, steps));
-                });
-                within?;
+                    if room.as_ref().is_some_and(|room| room.is_exceeded(&after)) {
+                        steps.take(1)?;
+                    } else {
+                        into.insert(&after, steps)?;
+                    }
+                }
             }
         }
         least
@@ -129,7 +131,7 @@ impl Layer {
         let mut least: Option<Ticks> = None;
         for (counts, all) in &self.0 {
             let others = earlier.0.get(counts)?;
-            for times in all {
+            for times in all.iter() {
                 let most = others.iter().map(|other| distance(other, times)).max()?;
                 least = Some(least.map_or(most, |least| least.min(most)));
             }
@@ -139,14 +141,14 @@ impl Layer {
 
     /// By how much this layer is later than another that is otherwise the same.
     pub(super) fn shift_from(&self, earlier: &Self) -> Option<Ticks> {
-        let flat = |layer: &Self| layer.0.values().flatten().map(|times| times[0]).next();
+        let flat = |layer: &Self| layer.0.values().find_map(|all| all.iter().next()).map(|times| times[0]);
         let shift = flat(self)? - flat(earlier)?;
-        let same = |(one, other): (&Times, &Times)| {
+        let same = |(one, other): (&[Ticks], &[Ticks])| {
             one.len() == other.len() && one.iter().zip(other).all(|(&a, &b)| a - b == shift)
         };
         let equal = self.0.len() == earlier.0.len()
             && self.0.iter().zip(&earlier.0).all(|((counts, all), (other, others))| {
-                counts == other && all.len() == others.len() && all.iter().zip(others).all(same)
+                counts == other && all.len() == others.len() && all.iter().zip(others.iter()).all(same)
             });
         equal.then_some(shift)
     }
@@ -160,11 +162,22 @@ impl Layer {
 /// States that have not been continued, those with most passes left first: a state follows only from states with more
 /// left.
 #[derive(Default)]
-struct Open(BTreeMap<(Reverse<u64>, Counts), Vec<Times>>);
+struct Open(BTreeMap<(Reverse<u64>, Counts), Front>);
 
 impl Open {
-    fn at(&mut self, counts: Counts) -> &mut Vec<Times> {
+    fn at(&mut self, counts: Counts) -> &mut Front {
         self.0.entry((Reverse(counts.remaining()), counts)).or_default()
+    }
+
+    /// Those with most passes left, and how many.
+    fn pop(&mut self) -> Option<(u64, Counts, Front)> {
+        loop {
+            let ((Reverse(remaining), counts), all) = self.0.pop_first()?;
+            // What leads here may have been left out.
+            if !all.is_empty() {
+                return Some((remaining, counts, all));
+            }
+        }
     }
 }
 
@@ -173,25 +186,22 @@ fn distance(earlier: &[Ticks], later: &[Ticks]) -> Ticks {
     later.iter().zip(earlier).map(|(&late, &early)| late - early).min().unwrap_or_default()
 }
 
-/// Adds times unless others are as good everywhere, and takes out those that are no better anywhere.
-fn insert(all: &mut Vec<Times>, times: Times, steps: &mut Steps) -> Option<()> {
-    steps.take(times.len() + all.len())?;
-    let as_good = |one: &Times, other: &Times| one.iter().zip(other).all(|(a, b)| a <= b);
-    if !all.iter().any(|other| as_good(other, &times)) {
-        all.retain(|other| !as_good(&times, other));
-        all.push(times);
-    }
-    Some(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn layer(states: &[(&[u32], &[&[i64]])]) -> Layer {
-        let times = |times: &&[i64]| times.iter().copied().map(Ticks).collect();
+        // They are as good nowhere, so all of them are kept.
+        let front = |all: &[&[i64]]| {
+            let mut front = Front::default();
+            for times in all {
+                let times: Times = times.iter().copied().map(Ticks).collect();
+                front.insert(&times, &mut Steps(1000)).expect("there are steps");
+            }
+            front
+        };
         let state = |&(waiting, all): &(&[u32], &[&[i64]])| {
-            (Counts { waiting: waiting.to_vec(), pending: Vec::new() }, all.iter().map(times).collect())
+            (Counts { waiting: waiting.to_vec(), pending: Vec::new() }, front(all))
         };
         Layer(states.iter().map(state).collect())
     }

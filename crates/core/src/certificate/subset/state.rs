@@ -10,7 +10,7 @@ pub(super) struct Counts {
     /// By link: how many have run the link before and not this one. The first has none: microbatches
     /// without end wait for it.
     pub waiting: Vec<u32>,
-    /// By stage: how many have run I and not W.
+    /// By W of [`Chain::weights`]: how many have run I and not W.
     pub pending: Vec<u32>,
 }
 
@@ -18,7 +18,7 @@ impl Counts {
     /// How many passes the microbatches under way have still to run.
     pub(super) fn remaining(&self) -> u64 {
         let links = self.waiting.len();
-        let stages = self.pending.len();
+        let stages = links / 2;
         let waiting = self.waiting.iter().enumerate().map(|(at, &count)| {
             // The links from here on, and the W of each I among them.
             let inputs = (links - at).min(stages);
@@ -36,7 +36,7 @@ pub(super) type Times = Vec<Ticks>;
 
 /// What a device can run next.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Choice {
+pub(super) enum Choice {
     Link(usize),
     Weight(usize),
 }
@@ -52,7 +52,7 @@ pub(super) enum Phase {
 
 /// The state in which nothing has begun.
 pub(super) fn empty(chain: &Chain) -> (Counts, Times) {
-    let counts = Counts { waiting: vec![0; chain.links.len()], pending: vec![0; chain.stages.len()] };
+    let counts = Counts { waiting: vec![0; chain.links.len()], pending: vec![0; chain.weights.len()] };
     (counts, vec![Ticks::ZERO; chain.capacity.len()])
 }
 
@@ -70,27 +70,19 @@ pub(super) fn with_end(chain: &Chain, times: &[Ticks], objective: Objective) -> 
     times
 }
 
-/// A state that follows another, and whether it began a microbatch.
-pub(super) struct Next {
-    pub counts: Counts,
-    pub times: Times,
-    pub begins: bool,
-}
-
-/// A state taken apart.
-pub(super) struct State<'a> {
+/// The states with equal counts, and what follows from these alone.
+pub(super) struct Class<'a> {
     chain: &'a Chain,
     phase: Phase,
     counts: &'a Counts,
-    times: &'a [Ticks],
     /// By link: where its instants begin in the times.
     queues: Vec<usize>,
     /// By device: what is live.
     live: Vec<Units>,
 }
 
-impl<'a> State<'a> {
-    pub(super) fn new(chain: &'a Chain, phase: Phase, counts: &'a Counts, times: &'a [Ticks]) -> Self {
+impl<'a> Class<'a> {
+    pub(super) fn new(chain: &'a Chain, phase: Phase, counts: &'a Counts) -> Self {
         let mut at = chain.capacity.len();
         let queues = counts.waiting.iter().map(|&count| {
             let begins = at;
@@ -99,57 +91,88 @@ impl<'a> State<'a> {
         });
         let queues = queues.collect();
         let mut live = vec![Units::ZERO; chain.capacity.len()];
-        for (stage, &pending) in chain.stages.iter().zip(&counts.pending) {
+        for stage in &chain.stages {
             let forwards: u32 = counts.waiting[stage.forward + 1..=stage.input].iter().sum();
-            live[stage.device] +=
-                stage.until_input * i64::from(forwards) + stage.until_weight * i64::from(pending);
+            live[stage.device] += stage.until_input * i64::from(forwards);
         }
-        Self { chain, phase, counts, times, queues, live }
+        for (weight, &pending) in chain.weights.iter().zip(&counts.pending) {
+            live[weight.device] += weight.held * i64::from(pending);
+        }
+        Self { chain, phase, counts, queues, live }
     }
 
-    /// Every state that one more pass leads to, but for those with a gap that another pass would fill.
-    pub(super) fn for_each_next(&self, mut found: impl FnMut(Next)) {
-        for choice in self.choices() {
-            let start = self.start(choice);
-            let filled = |&other: &Choice| {
-                let begin = self.start(other);
-                other != choice
-                    && self.is_free(other)
-                    && begin < start
-                    && begin + self.duration(other) <= start
-            };
-            if self.has_room(choice) && !self.choices().any(|other| filled(&other)) {
-                found(self.after(choice, start));
+    /// The passes whose turn it is, and for which there is room.
+    pub(super) fn choices(&self) -> impl Iterator<Item = Choice> + '_ {
+        self.turns().filter(|&choice| self.has_room(choice))
+    }
+
+    /// Whether the pass begins a microbatch.
+    pub(super) fn begins(choice: Choice) -> bool {
+        choice == Choice::Link(0)
+    }
+
+    /// The counts after the pass.
+    pub(super) fn counts_after(&self, choice: Choice) -> Counts {
+        let mut counts = self.counts.clone();
+        match choice {
+            Choice::Weight(weight) => counts.pending[weight] -= 1,
+            Choice::Link(at) => {
+                let link = &self.chain.links[at];
+                if at > 0 {
+                    counts.waiting[at] -= 1;
+                }
+                if let Some(next) = counts.waiting.get_mut(at + 1) {
+                    *next += 1;
+                }
+                if !link.is_forward {
+                    counts.pending[self.chain.stages[link.stage].weight] += 1;
+                }
             }
         }
+        counts
+    }
+
+    /// Writes the times after a pass that begins as early as it can; no times where another pass would fill the gap before
+    /// it.
+    pub(super) fn times_after(&self, choice: Choice, times: &[Ticks], after: &mut Times) -> Option<()> {
+        let start = self.start(choice, times);
+        let fills = |other: Choice| {
+            let begin = self.start(other, times);
+            begin < start && begin + self.duration(other) <= start && other != choice && self.is_free(other)
+        };
+        if self.turns().any(fills) {
+            return None;
+        }
+        self.write_after(choice, start, times, after);
+        Some(())
     }
 
     /// The passes whose turn it is.
-    fn choices(&self) -> impl Iterator<Item = Choice> + '_ {
+    fn turns(&self) -> impl Iterator<Item = Choice> + '_ {
         let first = (self.phase == Phase::Feeding).then_some(Choice::Link(0));
         let links = (1..self.chain.links.len()).filter(|&link| self.counts.waiting[link] > 0);
-        let weights = (0..self.chain.stages.len()).filter(|&stage| self.counts.pending[stage] > 0);
+        let weights = (0..self.chain.weights.len()).filter(|&weight| self.counts.pending[weight] > 0);
         first.into_iter().chain(links.map(Choice::Link)).chain(weights.map(Choice::Weight))
     }
 
     fn device(&self, choice: Choice) -> usize {
         match choice {
             Choice::Link(link) => self.chain.links[link].device,
-            Choice::Weight(stage) => self.chain.stages[stage].device,
+            Choice::Weight(weight) => self.chain.weights[weight].device,
         }
     }
 
     fn duration(&self, choice: Choice) -> Ticks {
         match choice {
             Choice::Link(link) => self.chain.links[link].duration,
-            Choice::Weight(stage) => self.chain.stages[stage].weight,
+            Choice::Weight(weight) => self.chain.weights[weight].duration,
         }
     }
 
-    fn start(&self, choice: Choice) -> Ticks {
-        let free = self.times[self.device(choice)];
+    fn start(&self, choice: Choice, times: &[Ticks]) -> Ticks {
+        let free = times[self.device(choice)];
         match choice {
-            Choice::Link(link) if link > 0 => free.max(self.times[self.queues[link]]),
+            Choice::Link(link) if link > 0 => free.max(times[self.queues[link]]),
             Choice::Link(_) | Choice::Weight(_) => free,
         }
     }
@@ -178,47 +201,33 @@ impl<'a> State<'a> {
         }
     }
 
-    fn after(&self, choice: Choice, start: Ticks) -> Next {
+    fn write_after(&self, choice: Choice, start: Ticks, times: &[Ticks], after: &mut Times) {
         let (chain, ran) = (self.chain, self.device(choice));
         let end = start + self.duration(choice);
-        let mut counts = self.counts.clone();
-        let mut times = Vec::with_capacity(self.times.len() + 1);
+        after.clear();
         // Passes are run in the order of their starts: no device starts another before this one.
-        times.extend(self.times[..chain.capacity.len()].iter().map(|&free| free.max(start)));
-        times[ran] = end;
+        after.extend(times[..chain.capacity.len()].iter().map(|&free| free.max(start)));
+        after[ran] = end;
         for link in 1..chain.links.len() {
             let begins = self.queues[link];
-            let mut queue = &self.times[begins..begins + self.counts.waiting[link] as usize];
+            let mut queue = &times[begins..begins + self.counts.waiting[link] as usize];
             if choice == Choice::Link(link) {
                 queue = &queue[1..];
-                counts.waiting[link] -= 1;
             }
-            let mut arrived = None;
-            if choice == Choice::Link(link - 1) {
-                arrived = Some(end + chain.links[link - 1].lag);
-                counts.waiting[link] += 1;
-            }
+            let arrived = (choice == Choice::Link(link - 1)).then(|| end + chain.links[link - 1].lag);
             // None starts before its device is free, nor before those in front of it have run.
             let Link { device, duration, .. } = chain.links[link];
-            let mut earliest = times[device];
+            let mut earliest = after[device];
             for &instant in queue.iter().chain(&arrived) {
                 earliest = earliest.max(instant);
-                times.push(earliest);
+                after.push(earliest);
                 earliest += duration;
             }
         }
-        match choice {
-            Choice::Weight(stage) => counts.pending[stage] -= 1,
-            Choice::Link(link) if !chain.links[link].is_forward => {
-                counts.pending[chain.links[link].stage] += 1;
-            }
-            Choice::Link(_) => {}
-        }
         if let Phase::Draining(objective) = self.phase {
-            let before = self.times[self.times.len() - 1];
-            times.push(before.max(self.last_end(choice, end, objective)));
+            let before = times[times.len() - 1];
+            after.push(before.max(self.last_end(choice, end, objective)));
         }
-        Next { counts, times, begins: choice == Choice::Link(0) }
     }
 
     /// How far the objective reaches at the least because of a pass that ends then.

@@ -1,11 +1,12 @@
 use std::fmt::Write as _;
 
+use super::front::Front;
 use super::*;
 use crate::certificate::{
     Bound, BoundError, BoundReason, STEPS, holds, lower_bound_of, lower_bound_until, lower_bound_within,
     steady_bound, steady_bound_until,
 };
-use crate::model::{Costs, Memory, Placement, Units};
+use crate::model::{Costs, Kind, Memory, Placement, Stage, Units};
 
 fn model(devices: u32, microbatches: u32, capacity: i64, costs: [i64; 4]) -> Model {
     let placement = Placement::v(devices).expect("a placement");
@@ -404,4 +405,48 @@ fn no_more_devices_are_named_than_it_takes() {
         }
     }
     assert!(fewer > 0, "where one device is enough, no more are named");
+}
+
+#[test]
+fn only_weights_of_one_device_that_take_and_hold_the_same_count_as_one() {
+    let model = model(2, 3, 4, [3, 4, 2, 0]);
+    let kinds = |weight: [i64; 4], held: [i64; 4]| {
+        let costs = Costs { backward_weight: weight.map(Ticks).to_vec(), ..model.costs().clone() };
+        let memory = Memory {
+            activation: vec![Units(2); 4],
+            retained_for_weight: held.map(Units).to_vec(),
+            ..model.memory().clone()
+        };
+        let model = model.with_costs(costs).expect("a model").with_plain_memory(memory).expect("a model");
+        let chain = Chain::new(&model, &Paths::new(&model), &[Device(0), Device(1)]);
+        assert_eq!(chain.weights.len(), 4);
+        let chain = chain.with_equal_weights_as_one();
+        for (stage, held) in (0..).map(Stage).zip(&chain.stages) {
+            let weight = chain.weights[held.weight];
+            let own = (model.duration(stage, Kind::W), model.retained_for_weight(stage));
+            assert_eq!((weight.device, (weight.duration, weight.held)), (held.device, own));
+        }
+        chain.weights.len()
+    };
+    // Stages 0 and 3 share a device, and so do 1 and 2.
+    assert_eq!(kinds([2, 2, 2, 2], [1, 1, 1, 1]), 2);
+    assert_eq!(kinds([5, 2, 2, 5], [1, 2, 2, 1]), 2);
+    assert_eq!(kinds([5, 2, 2, 2], [1, 1, 1, 1]), 3);
+    assert_eq!(kinds([2, 2, 2, 2], [1, 1, 2, 1]), 3);
+    assert_eq!(kinds([5, 5, 2, 2], [1, 1, 1, 1]), 4);
+}
+
+#[test]
+fn a_front_keeps_what_is_as_good_nowhere_and_in_order() {
+    let mut front = Front::default();
+    let mut steps = Steps(1000);
+    for times in [[5, 5], [1, 9], [9, 1], [6, 6], [5, 5], [4, 9], [4, 4]] {
+        front.insert(&times.map(Ticks), &mut steps).expect("there are steps");
+    }
+    let told = |front: &Front| front.iter().map(|times| [times[0].0, times[1].0]).collect::<Vec<_>>();
+    assert_eq!(told(&front), [[1, 9], [9, 1], [4, 4]]);
+    assert_eq!(told(&front.sorted()), [[1, 9], [4, 4], [9, 1]]);
+    // Two for the instants of each, and one for each that was there.
+    assert_eq!(1000 - steps.0, 7 * 2 + (1 + 2 + 3 + 3 + 3 + 3));
+    assert_eq!(front.insert(&[Ticks(0), Ticks(0)], &mut Steps(4)), None);
 }

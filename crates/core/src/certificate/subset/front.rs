@@ -1,0 +1,86 @@
+//! Times none of which is as good as another everywhere.
+
+use super::program::Steps;
+use crate::model::Ticks;
+
+/// The times of states with equal counts. All have the same length and lie one behind the other, so that no state has
+/// an allocation of its own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Front {
+    flat: Vec<Ticks>,
+    /// The sum of each: one that is nowhere later has no greater sum. Sums that are too large count as the largest.
+    sums: Vec<i64>,
+}
+
+impl Front {
+    pub(super) fn one(times: &[Ticks]) -> Self {
+        Self { flat: times.to_vec(), sums: vec![sum(times)] }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.sums.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.sums.is_empty()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[Ticks]> {
+        // No times without a device to be free.
+        self.flat.chunks_exact(self.width().max(1))
+    }
+
+    /// Adds times unless others are as good everywhere, and takes out those that are no better anywhere.
+    pub(super) fn insert(&mut self, times: &[Ticks], steps: &mut Steps) -> Option<()> {
+        steps.take(times.len() + self.len())?;
+        let (width, sum) = (times.len(), sum(times));
+        let at = |place: usize| place * width..(place + 1) * width;
+        let mut others = self.sums.iter().enumerate().filter(|&(_, &other)| other <= sum);
+        if others.any(|(place, _)| is_as_good(&self.flat[at(place)], times)) {
+            return Some(());
+        }
+        let mut kept = 0;
+        for place in 0..self.len() {
+            if self.sums[place] >= sum && is_as_good(times, &self.flat[at(place)]) {
+                continue;
+            }
+            if kept < place {
+                self.sums[kept] = self.sums[place];
+                self.flat.copy_within(at(place), kept * width);
+            }
+            kept += 1;
+        }
+        self.sums.truncate(kept);
+        self.flat.truncate(kept * width);
+        self.sums.push(sum);
+        self.flat.extend_from_slice(times);
+        Some(())
+    }
+
+    /// The same times in ascending order.
+    pub(super) fn sorted(&self) -> Self {
+        let mut all: Vec<(&[Ticks], i64)> = self.iter().zip(self.sums.iter().copied()).collect();
+        all.sort_unstable();
+        Self {
+            flat: all.iter().flat_map(|(times, _)| times.iter().copied()).collect(),
+            sums: all.iter().map(|&(_, sum)| sum).collect(),
+        }
+    }
+
+    /// How many instants each of the times has.
+    const fn width(&self) -> usize {
+        match self.sums.len() {
+            0 => 0,
+            len => self.flat.len() / len,
+        }
+    }
+}
+
+fn is_as_good(one: &[Ticks], other: &[Ticks]) -> bool {
+    one.iter().zip(other).all(|(a, b)| a <= b)
+}
+
+/// Times are not negative, so the least of the sum and the largest number grows with each of them.
+fn sum(times: &[Ticks]) -> i64 {
+    times.iter().fold(0, |sum, time| sum.saturating_add(time.0))
+}
