@@ -479,6 +479,16 @@ fn searched(
     let mut effort = options.exact_effort;
     let mut steps = STEPS_BELOW.min(options.effort as u64 / EFFORT_PER_STEP_BELOW);
     raise_below(model, objective, steps, &mut bound, &mut search, &stop.within(stop.remaining() / 4));
+    if options.use_all_time && !search.is_done() {
+        // Some devices alone need more steps than are worth it before a gap has been seen.
+        search.tell("lower bounds");
+        let within = stop.within(stop.remaining() / 8);
+        let alone = lower_bound_until(model, objective, MOST_STEPS_BELOW, &mut || within.is_due());
+        if alone.value > bound.value {
+            search.raise(alone.value);
+            bound = alone;
+        }
+    }
     let mut proved = exhaust(model, space, options, effort, stop, &mut search)?;
     if proved.is_none() {
         search.improve(options.effort);
@@ -487,13 +497,6 @@ fn searched(
     while options.use_all_time && proved.is_none() && !search.is_done() {
         search.improve_again(options.effort);
         steps = steps.saturating_mul(2).min(MOST_STEPS_BELOW);
-        // Some devices alone need more steps than are worth it before a gap has been seen.
-        let within = stop.within(stop.remaining() / 4);
-        let alone = lower_bound_until(model, objective, steps, &mut || within.is_due());
-        if alone.value > bound.value {
-            search.raise(alone.value);
-            bound = alone;
-        }
         raise_below(model, objective, steps, &mut bound, &mut search, &stop.within(stop.remaining() / 4));
         effort = effort.saturating_mul(2);
         proved = exhaust(model, space, options, effort, stop, &mut search)?;
