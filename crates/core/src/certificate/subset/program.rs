@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::chain::Chain;
 use super::front::Front;
-use super::horizon::Horizon;
-use super::state::{Class, Counts, Phase, Times, empty, with_end};
+use super::horizon::{Horizon, Room};
+use super::state::{Choice, Class, Counts, Phase, Times, empty, with_end};
 use crate::certificate::Objective;
 use crate::model::Ticks;
 
@@ -54,7 +54,7 @@ impl Layer {
         for (counts, all) in &self.0 {
             open.0.insert((Reverse(counts.remaining()), counts.clone()), all.clone());
         }
-        let (mut next, mut after) = (Self::default(), Times::new());
+        let mut next = Self::default();
         while let Some((_, counts, all)) = open.pop() {
             let class = Class::new(chain, Phase::Feeding, &counts);
             for choice in class.choices() {
@@ -62,16 +62,7 @@ impl Layer {
                 let room = horizon
                     .map(|(horizon, begun)| horizon.room(chain, &counts, begun + u32::from(begins), begins));
                 let into = if begins { next.0.entry(counts).or_default() } else { open.at(counts) };
-                for times in all.iter() {
-                    if class.times_after(choice, times, &mut after).is_none() {
-                        continue;
-                    }
-                    if room.as_ref().is_some_and(|room| room.is_exceeded(&after)) {
-                        steps.take(1)?;
-                    } else {
-                        into.insert(&after, steps)?;
-                    }
-                }
+                follow(&class, choice, &all, room.as_ref(), into, steps)?;
             }
         }
         next.0.retain(|_, all| !all.is_empty());
@@ -98,7 +89,7 @@ impl Layer {
             }
         }
         // The first link of the last microbatch is behind every state, so one of them is the end.
-        let (mut least, mut after) = (horizon.map(|horizon| horizon.end), Times::new());
+        let mut least = horizon.map(|horizon| horizon.end);
         while let Some((remaining, counts, all)) = open.pop() {
             if remaining == 0 {
                 let end = all.iter().map(|times| times[times.len() - 1]).min();
@@ -110,16 +101,7 @@ impl Layer {
                 let counts = class.counts_after(choice);
                 let room = horizon.map(|horizon| horizon.room(chain, &counts, horizon.microbatches, false));
                 let into = open.at(counts);
-                for times in all.iter() {
-                    if class.times_after(choice, times, &mut after).is_none() {
-                        continue;
-                    }
-                    if room.as_ref().is_some_and(|room| room.is_exceeded(&after)) {
-                        steps.take(1)?;
-                    } else {
-                        into.insert(&after, steps)?;
-                    }
-                }
+                follow(&class, choice, &all, room.as_ref(), into, steps)?;
             }
         }
         least
@@ -179,6 +161,29 @@ impl Open {
             }
         }
     }
+}
+
+/// Adds the states that follow by one pass and are in time for what they must; nothing when the steps run out.
+fn follow(
+    class: &Class<'_>,
+    choice: Choice,
+    all: &Front,
+    room: Option<&Room>,
+    into: &mut Front,
+    steps: &mut Steps,
+) -> Option<()> {
+    let mut after = Times::new();
+    for times in all.iter() {
+        if class.times_after(choice, times, &mut after).is_none() {
+            continue;
+        }
+        if room.is_some_and(|room| room.is_exceeded(&after)) {
+            steps.take(1)?;
+        } else {
+            into.insert(&after, steps)?;
+        }
+    }
+    Some(())
 }
 
 /// The least, over all instants, by which one state is later than another.
