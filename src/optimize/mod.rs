@@ -484,10 +484,7 @@ fn searched(
         search.tell("lower bounds");
         let within = stop.within(stop.remaining() / 8);
         let alone = lower_bound_until(model, objective, MOST_STEPS_BELOW, &mut || within.is_due());
-        if alone.value > bound.value {
-            search.raise(alone.value);
-            bound = alone;
-        }
+        raise(&mut bound, alone, &mut search);
     }
     let mut proved = exhaust(model, space, options, effort, stop, &mut search)?;
     if proved.is_none() {
@@ -511,7 +508,8 @@ fn searched(
 /// The least effort for every step that the lower bound may spend.
 const EFFORT_PER_STEP: u64 = 100;
 
-/// The same for the bound up to the value of the best schedule, and the most steps for it, at first and in the end: what
+/// The same for the bound up to the value of the best schedule, and the most steps for it, at first and in the end (then also
+/// for devices alone): what
 /// one set of devices may take of them must not be more than a check does.
 const EFFORT_PER_STEP_BELOW: u64 = 50;
 const STEPS_BELOW: u64 = 8_000_000;
@@ -528,11 +526,16 @@ fn raise_below(
 ) {
     let Some(value) = search.value().filter(|_| !search.is_done()) else { return };
     search.tell("lower bounds");
-    if let Some(below) = lower_bound_below(model, objective, value, steps, &mut || stop.is_due())
-        && below.value > bound.value
-    {
-        search.raise(below.value);
-        *bound = below;
+    if let Some(below) = lower_bound_below(model, objective, value, steps, &mut || stop.is_due()) {
+        raise(bound, below, search);
+    }
+}
+
+/// Takes another bound if it is better.
+fn raise(bound: &mut Bound, other: Bound, search: &mut search::Search<'_>) {
+    if other.value > bound.value {
+        search.raise(other.value);
+        *bound = other;
     }
 }
 

@@ -21,7 +21,7 @@ pub fn lower_bound(model: &Model, objective: Objective) -> Bound {
 }
 
 /// As [`lower_bound`], with another number of steps: none leaves the closed forms, and more lead to
-/// bounds that are as good or better. A hundred million take about a second.
+/// bounds that are as good or better. Some ten million take a second.
 #[must_use]
 pub fn lower_bound_within(model: &Model, objective: Objective, steps: u64) -> Bound {
     lower_bound_until(model, objective, steps, &mut || false)

@@ -108,7 +108,7 @@ impl Chain {
         }
     }
 
-    /// The same, where W of one device that take and hold the same count as one.
+    /// The same chain, with one entry for all Ws of a device that have the same duration and the same memory.
     pub(super) fn with_equal_weights_as_one(mut self) -> Self {
         let mut differ: Vec<Weight> = Vec::new();
         for stage in &mut self.stages {

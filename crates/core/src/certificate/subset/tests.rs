@@ -408,7 +408,7 @@ fn no_more_devices_are_named_than_it_takes() {
 }
 
 #[test]
-fn only_weights_of_one_device_that_take_and_hold_the_same_count_as_one() {
+fn weights_are_one_if_device_duration_and_memory_are_equal() {
     let model = model(2, 3, 4, [3, 4, 2, 0]);
     let kinds = |weight: [i64; 4], held: [i64; 4]| {
         let costs = Costs { backward_weight: weight.map(Ticks).to_vec(), ..model.costs().clone() };
@@ -449,4 +449,17 @@ fn a_front_keeps_what_is_as_good_nowhere_and_in_order() {
     // Two for the instants of each, and one for each that was there.
     assert_eq!(1000 - steps.0, 7 * 2 + (1 + 2 + 3 + 3 + 3 + 3));
     assert_eq!(front.insert(&[Ticks(0), Ticks(0)], &mut Steps(4)), None);
+}
+
+/// The example of docs/bounds.md, *How the devices are chosen*.
+#[test]
+fn a_device_alone_may_need_more_steps_than_are_allowed_at_first() {
+    let placement = Placement::looped(8, 2).expect("a placement");
+    let model = Model::equal_stages(placement, 32, [3, 4, 2, 0]).expect("a model");
+    let model = model.with_uniform_activation_capacity(Some(Units(8))).expect("a capacity");
+    let first = lower_bound_within(&model, Objective::Makespan, STEPS);
+    assert_eq!((first.value, first.reason), (Ticks(688), BoundReason::Area { device: Device(0) }));
+    let more = lower_bound_of(&model, Objective::Makespan, &[Device(0)], 4 * STEPS).expect("it is enough");
+    assert_eq!(more.value, Ticks(775));
+    assert_eq!(holds(&model, Objective::Makespan, &more), Ok(()));
 }
