@@ -508,9 +508,8 @@ fn searched(
 /// The least effort for every step that the lower bound may spend.
 const EFFORT_PER_STEP: u64 = 100;
 
-/// The same for the bound up to the value of the best schedule, and the most steps for it, at first and in the end (then also
-/// for devices alone): what
-/// one set of devices may take of them must not be more than a check does.
+/// The same for the bound up to the value of the best schedule, and the most steps for it at first. In the end it may take
+/// more, and so may the bound from some devices alone: one set of devices takes a quarter, and a check must be able to do that.
 const EFFORT_PER_STEP_BELOW: u64 = 50;
 const STEPS_BELOW: u64 = 8_000_000;
 const MOST_STEPS_BELOW: u64 = 3 * CHECK_STEPS;
