@@ -10,7 +10,8 @@
 //! A state is better if the devices have idled less, or if it is nearer to the given schedule; how much of each counts,
 //! varies from run to run.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
 
 use crate::kernel::{EndTimes, IndexedOrders, IndexedPass, IndexedProblem};
 use crate::stop::Stop;
@@ -213,24 +214,46 @@ impl<'a> Corridor<'a> {
             return None;
         }
         let makespan = times.ends.iter().copied().max()?;
+        let mut needed_by = vec![Vec::new(); self.classes.len()];
+        for (at, step) in self.classes.iter().enumerate() {
+            for &(need, _) in &step.needs {
+                needed_by[need].push(at);
+            }
+        }
         let mut begun = vec![0; self.classes.len()];
         let mut next = vec![0; orders.len()];
         let mut sequence = Vec::with_capacity(self.problem.passes());
-        while sequence.len() < self.problem.passes() {
-            let ready = (0..orders.len()).filter_map(|device| {
-                let &pass = orders[device].get(next[device])?;
-                let at =
-                    self.by_tail[device].iter().copied().find(|&at| self.classes[at].class == pass.class)?;
+        // The next pass of each device, once all that it needs has begun, by its start.
+        let mut ready = BinaryHeap::new();
+        let mut is_ready = vec![false; orders.len()];
+        let mut devices: Vec<usize> = (0..orders.len()).collect();
+        loop {
+            for &device in &devices {
+                if is_ready[device] {
+                    continue;
+                }
+                let Some(&pass) = orders[device].get(next[device]) else { continue };
+                let mut on_device = self.by_tail[device].iter().copied();
+                let at = on_device.find(|&at| self.classes[at].class == pass.class)?;
                 let turn = self.turn(pass.microbatch);
-                let is_ready =
-                    begun[at] == turn && self.classes[at].needs.iter().all(|&(need, _)| begun[need] > turn);
-                let class = self.problem.class_of(pass);
-                is_ready.then(|| (times.ends[class.cell(pass.microbatch)] - class.duration, device, at))
-            });
-            let (_, device, at) = ready.min()?;
+                if begun[at] == turn && self.classes[at].needs.iter().all(|&(need, _)| begun[need] > turn) {
+                    let class = self.problem.class_of(pass);
+                    let start = times.ends[class.cell(pass.microbatch)] - class.duration;
+                    ready.push(Reverse((start, device, at)));
+                    is_ready[device] = true;
+                }
+            }
+            let Some(Reverse((_, device, at))) = ready.pop() else { break };
+            is_ready[device] = false;
             begun[at] += 1;
             next[device] += 1;
             sequence.push(at);
+            devices.clear();
+            devices.push(device);
+            devices.extend(needed_by[at].iter().map(|&needing| self.classes[needing].device));
+        }
+        if sequence.len() < self.problem.passes() {
+            return None;
         }
         Some((sequence, makespan))
     }

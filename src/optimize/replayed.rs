@@ -110,7 +110,7 @@ pub(super) fn is_quickly_replayed(model: &Model) -> bool {
 /// How long it takes to make and to replay the serial schedule, where there are so many passes that this counts, and
 /// time is limited.
 pub(super) fn time_to_replay(model: &Model, stop: &Stop) -> Option<Duration> {
-    const MANY: u64 = 500_000;
+    const MANY: u64 = 100_000;
     if passes(model) < MANY || stop.remaining() == Duration::MAX {
         return None;
     }

@@ -81,21 +81,14 @@ pub(super) type Share = (i128, i128);
 pub(super) const SHARES: [Share; 4] = [(1, 1), (7, 8), (3, 4), (2, 3)];
 
 /// Shares of the capacities that are more than all of them, for blocks to be [thinned](super::thinned).
-pub(super) const ROOMIER: [Share; 4] = [(9, 8), (5, 4), (3, 2), (2, 1)];
+pub(super) const ROOMIER: [Share; 6] = [(33, 32), (17, 16), (9, 8), (5, 4), (3, 2), (2, 1)];
 
-/// Orders of forwards as in a block with uniform offsets: from stage to stage the forward takes
-/// `growth` times as long as it must, so that the lifespans of the stages of a device grow with it. For
-/// V placement these are the paper's families: V-Min at 1, V-Half at 3/2, V-ZB at 3 (arXiv 2405.15362,
-/// Table 1).
-/// Fewer of them when it is time to stop.
-pub(super) fn uniform(model: &Model, problem: &IndexedProblem, stop: &Stop) -> Vec<IndexedOrders> {
+/// The growths of [uniform] offsets that are tried, those that fit the first device's capacity best first: a family holds a
+/// share of 1F1B's memory in proportion to its growth, all of it at three. The forwards of a single stage have one order.
+pub(super) fn growths(model: &Model) -> Vec<Ratio<i64>> {
     if model.placement().shape() == Shape::Linear {
-        // The forwards of a single stage have one order.
-        return vec![forwards(model, problem, 1, Ratio::from_integer(1))];
+        return vec![Ratio::from_integer(1)];
     }
-    let interval = interval_bound(model).ceil().to_integer();
-    // A family holds a share of 1F1B's memory in proportion to its growth, all of it at three: those
-    // that fit the first device's capacity best come first.
     let first = model.placement().stages_of(Device(0));
     let whole = i64::from(model.devices())
         .saturating_mul(first.iter().map(|&stage| model.activation(stage).0).sum::<i64>());
@@ -105,11 +98,15 @@ pub(super) fn uniform(model: &Model, problem: &IndexedProblem, stop: &Stop) -> V
     };
     let mut growths: Vec<i64> = (4..=16).collect();
     growths.sort_by_key(|quarters| (quarters - fitting).abs());
-    let growths = growths.into_iter().take_while(|_| !stop.is_due());
-    growths.map(|quarters| forwards(model, problem, interval, Ratio::new(quarters, 4))).collect()
+    growths.into_iter().map(|quarters| Ratio::new(quarters, 4)).collect()
 }
 
-fn forwards(model: &Model, problem: &IndexedProblem, interval: i64, growth: Ratio<i64>) -> IndexedOrders {
+/// Orders of forwards as in a block with uniform offsets: from stage to stage the forward takes
+/// `growth` times as long as it must, so that the lifespans of the stages of a device grow with it. For
+/// V placement these are the paper's families: V-Min at 1, V-Half at 3/2, V-ZB at 3 (arXiv 2405.15362,
+/// Table 1).
+pub(super) fn uniform(model: &Model, problem: &IndexedProblem, growth: Ratio<i64>) -> IndexedOrders {
+    let interval = interval_bound(model).ceil().to_integer();
     // When the forward of each stage starts; a turn within a device takes no longer than it must.
     let mut starts = vec![0_i128; model.stages() as usize];
     for stage in Stage::all(model.stages() - 1) {

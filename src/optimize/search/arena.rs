@@ -48,6 +48,14 @@ pub(super) struct Candidate {
     pub origin: Origin,
 }
 
+/// Why orders are no candidate.
+pub(super) enum NoCandidate {
+    /// They go over a capacity, or cannot run.
+    Invalid,
+    /// They have no steady phase to be repeated. As they are, the objective is this, in ticks.
+    Unrepeated(i64),
+}
+
 /// The best few, best first.
 #[derive(Debug, Default)]
 pub(super) struct Pool(pub Vec<Candidate>);
@@ -161,26 +169,26 @@ impl<'a> Arena<'a> {
         Self { level, pool: Pool::default(), missing, objective }
     }
 
-    /// How good orders are once unrolled; nothing when they cannot run or cannot be unrolled.
-    pub(super) fn score(&self, variant: usize, orders: &IndexedOrders) -> Option<Score> {
+    /// How good orders are once unrolled.
+    fn score(&self, variant: usize, orders: &IndexedOrders) -> Result<Score, NoCandidate> {
         let problem = &self.level.variants[variant].forward;
         let mut times = EndTimes::default();
         if !problem.asap(orders, &mut times) {
-            return None;
+            return Err(NoCandidate::Invalid);
         }
+        let (value, other) = lengths(problem, self.objective, orders, &times);
         let more = if self.missing == 0 {
             0
         } else {
-            let segment = problem.steady_segment(orders, &times)?;
+            let segment = problem.steady_segment(orders, &times).ok_or(NoCandidate::Unrepeated(value))?;
             i128::from(segment.time) * i128::from(self.missing / segment.period)
         };
-        let more = i64::try_from(more).ok()?;
-        let (value, other) = lengths(problem, self.objective, orders, &times);
+        let more = i64::try_from(more).map_err(|_| NoCandidate::Invalid)?;
         let held = orders.iter().zip(&self.level.resident);
         let held = held.map(|(order, weights)| problem.peak_of(order) + weights);
         let (peak, peaks) = held.fold((0, 0), |(most, all), held| (most.max(held), held + all));
         let recomputations = self.level.variants[variant].recomputations;
-        Some(Score {
+        Ok(Score {
             value: value + more,
             recomputes: recomputations > 0,
             peak,
@@ -204,16 +212,25 @@ impl<'a> Arena<'a> {
 
     /// The candidate that orders are which fit and can run, without the recomputation of stages that fit
     /// without.
-    pub(super) fn judged(&self, mut orders: IndexedOrders, mut origin: Origin) -> Option<Candidate> {
+    pub(super) fn judged(&self, orders: IndexedOrders, origin: Origin) -> Option<Candidate> {
+        self.judge(orders, origin).ok()
+    }
+
+    /// The same, or why there is no candidate.
+    pub(super) fn judge(
+        &self,
+        mut orders: IndexedOrders,
+        mut origin: Origin,
+    ) -> Result<Candidate, NoCandidate> {
         if !self.level.variants[origin.variant].forward.fits(&orders) {
-            return None;
+            return Err(NoCandidate::Invalid);
         }
         if let Some((variant, leaner)) = self.level.leaner(origin.variant, &orders) {
             orders = leaner;
             origin = Origin { variant, ..origin.improved() };
         }
         let score = self.score(origin.variant, &orders)?;
-        Some(Candidate { score, orders, origin })
+        Ok(Candidate { score, orders, origin })
     }
 
     /// The candidate with its gaps filled, and how many passes were placed for it.

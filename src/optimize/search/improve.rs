@@ -31,9 +31,10 @@ impl Search<'_> {
         self.stop = stop.within(stop.remaining() / 4);
         let effort = placed.saturating_add(self.options.effort / 8);
         let mut before = None;
+        let on_few = self.is_few_worth_it();
         while !self.is_done() && self.placed < effort && before != self.best_value() {
             before = self.best_value();
-            self.round(effort, self.few.is_some(), [Way::InCorridor; BATCH]);
+            self.round(effort, on_few, [Way::InCorridor; BATCH]);
         }
         (self.stop, self.placed, self.rounds) = (stop, placed, rounds);
     }
@@ -48,7 +49,7 @@ impl Search<'_> {
     /// Anneals and fills the best candidates in turn, as long as the effort lasts.
     fn anneal(&mut self, effort: usize) {
         let mut before = None;
-        let on_few = self.few.is_some() && self.again.is_multiple_of(2);
+        let on_few = self.is_few_worth_it() && self.again.is_multiple_of(2);
         while !self.is_done() && self.placed < effort {
             // Few microbatches are still many passes when they represent more: it ends with the first
             // round that finds nothing.
@@ -59,6 +60,16 @@ impl Search<'_> {
             before = Some(best);
             self.round(effort, on_few, WAYS);
         }
+    }
+
+    /// Whether there are fewer microbatches to be searched, and the best schedule of these is, once it is unrolled, hardly longer
+    /// than the best of all: it may be that none worth improving has a steady phase.
+    fn is_few_worth_it(&self) -> bool {
+        let best = |arena: &Arena<'_>| arena.pool.best().map(i128::from);
+        self.few.as_ref().is_some_and(|few| match (best(few), best(&self.whole)) {
+            (Some(few), Some(all)) => few * 50 <= all * 51,
+            (few, _) => few.is_some(),
+        })
     }
 
     /// The best value where most of the work is done.

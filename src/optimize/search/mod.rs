@@ -6,9 +6,11 @@
 
 mod arena;
 mod improve;
+mod list;
 mod propose;
 
 use self::arena::{Arena, Candidate, Level, Origin};
+use self::list::Unrepeated;
 use super::{Options, Progress, Stop};
 use crate::block::Block;
 use crate::catalog::Proposal;
@@ -65,6 +67,8 @@ pub(super) struct Search<'a> {
     roomier: Vec<(String, Block)>,
     /// The named schedules that keep to the capacities, where most of the work is done.
     named: Vec<(&'static str, Proposal)>,
+    /// The ways of list scheduling in which few microbatches have no steady phase that could be repeated.
+    unrepeated: Vec<Unrepeated>,
     /// The problem, and the one with fewer microbatches in its place.
     whole: Arena<'a>,
     few: Option<Arena<'a>>,
@@ -98,6 +102,7 @@ impl<'a> Search<'a> {
             blocks: Vec::new(),
             roomier: Vec::new(),
             named: Vec::new(),
+            unrepeated: Vec::new(),
             whole: Arena::new(&space.whole, 0, options.objective),
             few: space.few.as_ref().map(few),
             fallback: None,

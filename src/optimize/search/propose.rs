@@ -1,17 +1,16 @@
 //! Proposals: what blocks, the catalogue and list scheduling give, their gaps filled.
 
-use std::ops::Range;
-
 use num_rational::Ratio;
 
-use super::super::dispatch::{Rule, dispatch, forwards_of, rules};
+use super::super::dispatch::forwards_of;
 use super::super::feasible::serial;
 use super::super::periodic::Effort;
 use super::super::starting_points;
 use super::super::thinned::thinned;
 use super::super::zero_bubble_v::zero_bubble_v;
+use super::Search;
 use super::arena::{Candidate, Origin};
-use super::{BATCH, Search};
+use super::list::{Guidance, Guide};
 use crate::block::{Block, Passes};
 use crate::catalog::{self, Entry};
 use crate::kernel::{IndexedOrders, IndexedProblem};
@@ -32,12 +31,8 @@ const MOST_PASSES_FOR_LESS_MEMORY: usize = 5000;
 /// The name of the [schedule](zero_bubble_v) that is no entry of the catalogue.
 const ZERO_BUBBLE_V: &str = "zb-v";
 
-/// Forwards to schedule along.
-struct Guide {
-    forwards: IndexedOrders,
-    engine: String,
-    block: Option<usize>,
-}
+/// What one microbatch after the other is called.
+const SERIAL: &str = "serial";
 
 impl Search<'_> {
     /// Takes what blocks, list scheduling and the catalogue give, its gaps filled.
@@ -47,7 +42,7 @@ impl Search<'_> {
         for recompute in std::iter::once(false).chain(again.then_some(true)) {
             let Self { whole, few, .. } = self;
             for arena in std::iter::once(whole).chain(few) {
-                let candidate = arena.candidate(&serial(&arena.level.model, recompute), "serial", None);
+                let candidate = arena.candidate(&serial(&arena.level.model, recompute), SERIAL, None);
                 arena.pool.extend(candidate);
             }
         }
@@ -55,14 +50,11 @@ impl Search<'_> {
         // What is found at once comes first: it may be as good as can be.
         let mut guides = Vec::new();
         self.blocks(&mut guides, &starting_points::SHARES[..1]);
-        let stop = self.stop.clone();
-        let arena = self.arena();
-        let uniform = starting_points::uniform(&arena.level.model, &arena.level.variants[0].forward, &stop);
-        let guide = |forwards| Guide { forwards, engine: "uniform offsets".to_owned(), block: None };
-        guides.extend(uniform.into_iter().map(guide));
+        self.uniform(&mut guides);
         self.list(&guides, 0..1);
         self.justify();
         self.unroll();
+        self.list_all(&guides);
         self.catalogue(&mut guides);
         self.thinned_blocks(&mut guides);
         self.periodic_blocks(&mut guides);
@@ -72,7 +64,9 @@ impl Search<'_> {
         self.list(&guides, 0..usize::MAX);
         self.justify();
         self.unroll();
+        self.list_all(&guides);
         self.complete();
+        self.justify_all();
         self.proposed = true;
     }
 
@@ -114,9 +108,22 @@ impl Search<'_> {
         let arena = self.arena();
         let Some((variant, orders)) = arena.level.variant_of(split) else { return };
         let forwards = forwards_of(&arena.level.variants[variant].forward, &orders);
-        guides.push(Guide { forwards, engine: engine.to_owned(), block });
+        let of = block.map_or(Guidance::Schedule, Guidance::Block);
+        guides.push(Guide { forwards, engine: engine.to_owned(), of });
         let candidate = arena.judged(orders, Origin { engine: engine.to_owned(), block, variant });
         arena.pool.extend(candidate);
+    }
+
+    /// Forwards at uniform offsets.
+    fn uniform(&mut self, guides: &mut Vec<Guide>) {
+        let stop = self.stop.clone();
+        let arena = self.arena();
+        let (model, problem) = (&arena.level.model, &arena.level.variants[0].forward);
+        for growth in starting_points::growths(model).into_iter().take_while(|_| !stop.is_due()) {
+            let forwards = starting_points::uniform(model, problem, growth);
+            let of = Guidance::Uniform(growth);
+            guides.push(Guide { forwards, engine: "uniform offsets".to_owned(), of });
+        }
     }
 
     /// Blocks of least interval within shares of the capacities.
@@ -141,7 +148,10 @@ impl Search<'_> {
         }
         self.tell("thinning blocks");
         let stop = self.stop.within(self.stop.remaining() / 4);
-        for (engine, block) in starting_points::blocks(&model, &starting_points::ROOMIER, &stop) {
+        let blocks = starting_points::blocks(&model, &starting_points::ROOMIER, &stop);
+        // Those that were found are thinned even where the search for others has taken all of its time.
+        let stop = self.stop.within(self.stop.remaining() / 4);
+        for (engine, block) in blocks {
             if self.blocks.contains(&block) {
                 continue;
             }
@@ -271,58 +281,20 @@ impl Search<'_> {
         self.is_done() && entry.takes_improving() && passes > MOST_PASSES_FOR_LESS_MEMORY
     }
 
-    /// List scheduling along all forwards by every rule within some sets of limits, as far as a part of
-    /// the effort goes.
-    fn list(&mut self, guides: &[Guide], sets: Range<usize>) {
-        self.tell("list scheduling");
-        let share = self.placed + self.options.effort / 8;
-        let arena = self.few.as_ref().unwrap_or(&self.whole);
-        let limits: Vec<Vec<Vec<i64>>> = arena
-            .level
-            .variants
-            .iter()
-            .map(|variant| starting_points::limits(&arena.level.model, &variant.forward))
-            .collect();
-        let most = limits.iter().map(Vec::len).max().unwrap_or(0);
-        let mut pieces: Vec<(usize, &[i64], Rule, usize)> = Vec::new();
-        for at in sets.start..sets.end.min(most) {
-            for rule in rules() {
-                for (variant, limits) in limits.iter().enumerate() {
-                    let Some(limits) = limits.get(at) else { continue };
-                    pieces.extend((0..guides.len()).map(|guide| (variant, limits.as_slice(), rule, guide)));
-                }
-            }
-        }
-        for batch in pieces.chunks(2 * BATCH) {
-            if self.is_done() || self.placed > share {
-                break;
-            }
-            let arena = self.few.as_ref().unwrap_or(&self.whole);
-            let threshold = arena.pool.threshold();
-            let stop = self.stop.clone();
-            let found = parallel::map(self.options.threads, batch, |&(variant, limits, rule, guide)| {
-                let Guide { forwards, engine, block } = &guides[guide];
-                let orders = dispatch(&arena.level.variants[variant].forward, forwards, limits, rule, &stop)?;
-                let engine = format!("list scheduling along {engine}");
-                let candidate = arena.judged(orders, Origin { engine, block: *block, variant })?;
-                threshold.is_none_or(|worst| candidate.score < worst).then_some(candidate)
-            });
-            let passes = arena.level.variants[0].forward.passes();
-            self.placed += 4 * batch.len() * passes;
-            self.arena().pool.extend(found.into_iter().flatten());
-        }
-    }
-
     /// Fills the gaps of the best candidates.
     fn justify(&mut self) {
         self.tell("filling gaps");
         if self.is_done() {
             return;
         }
-        let stop = self.stop.clone();
+        let stop = self.stop.within(self.stop.remaining() / 4);
         let arena = self.few.as_ref().unwrap_or(&self.whole);
-        let justify = |candidate: &Candidate| arena.justified(candidate, &stop);
-        let found = parallel::map(self.options.threads, &arena.pool.0, justify);
+        // One microbatch after the other has more gaps than anything, and to fill them takes longest.
+        let has_others = !self.unrepeated.is_empty();
+        let is_worth_it = |candidate: &&Candidate| !(has_others && candidate.origin.engine == SERIAL);
+        let worth_it: Vec<&Candidate> = arena.pool.0.iter().filter(is_worth_it).collect();
+        let found =
+            parallel::map(self.options.threads, &worth_it, |candidate| arena.justified(candidate, &stop));
         for (candidate, placed) in found {
             self.placed += placed;
             self.arena().pool.extend(candidate);
