@@ -50,7 +50,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         for capacity in grid::capacities(&model) {
             let model = model.with_uniform_activation_capacity(Some(capacity))?;
             let begin = Instant::now();
-            let options = Options { stop: Stop::after(limit), threads, ..Options::default() };
+            let stop = Stop::after(limit);
+            let options = Options { stop, threads, use_all_time: true, ..Options::default() };
             let solution = match optimize(&model, &options, &mut |_| ()) {
                 Ok(solution) => solution,
                 Err(reason @ (OptimizeError::Infeasible(_) | OptimizeError::NoneFound(_))) => {

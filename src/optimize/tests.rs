@@ -5,12 +5,12 @@ use super::dispatch::{dispatch, forwards_of, rules};
 use super::justify::Justifier;
 use super::{OptimizeError, Options, not_refuted, optimize};
 use crate::catalog;
-use crate::certificate::Objective;
+use crate::certificate::{Objective, lower_bound_until};
 use crate::kernel::{EndTimes, IndexedOrders, IndexedProblem, asap, order_peak, unroll};
-use crate::model::{self, Device, Model, Placement, Ticks};
+use crate::model::{self, Device, Model, Placement, Ticks, Units};
 use crate::replay::replay;
 use crate::schedule::Schedule;
-use crate::stop::Stop;
+use crate::stop::{Interrupt, Stop};
 
 /// Models of all placements, with latency and without.
 fn models() -> Vec<Model> {
@@ -190,6 +190,52 @@ fn the_span_is_no_longer_than_that_of_the_schedule_of_least_makespan() {
     });
     let span = shortest.verdict.timing.expect("it is valid").metrics.device_span;
     assert!(of_span.value() <= span, "{} after {span}", of_span.value());
+}
+
+/// The effort allows ten steps for a bound, which are not enough for the states of one device.
+#[test]
+fn with_all_the_time_some_devices_are_followed_as_far_as_a_check_can_follow_them() {
+    let model = Model::equal_stages(Placement::v(3).expect("a placement"), 6, [3, 4, 2, 1])
+        .and_then(|model| model.with_uniform_capacity(Units(4)))
+        .expect("a model");
+    let bound = |steps| lower_bound_until(&model, Objective::Makespan, steps, &mut || false).value;
+    let (few, many) = (bound(10), bound(1_000_000));
+    assert!(few < many, "{few} {many}");
+    let mut told = Vec::new();
+    let interrupt = Interrupt::default();
+    let options = Options {
+        stop: Stop::on(interrupt.clone()),
+        effort: 1000,
+        exact_effort: 0,
+        use_all_time: true,
+        ..Options::default()
+    };
+    let solution = optimize(&model, &options, &mut |progress| {
+        let has_looked = told.last().is_some_and(|(step, _)| step == "lower bounds");
+        if has_looked && progress.step != "lower bounds" {
+            interrupt.raise();
+        }
+        told.push((progress.step.clone(), progress.bound));
+    });
+    assert_eq!(solution.expect("it fits").bound.value, many, "{told:?}");
+    assert_eq!(told.last().map(|&(_, bound)| bound), Some(many), "{told:?}");
+}
+
+/// Of looped placement there are no exact blocks, and these list schedules have no steady phase.
+#[test]
+fn all_microbatches_are_scheduled_by_list_where_few_do_not_repeat() {
+    let model = Model::equal_stages(Placement::looped(12, 2).expect("a placement"), 90, [3, 4, 2, 1])
+        .and_then(|model| model.with_uniform_capacity(Units(18)))
+        .expect("a model");
+    let options = Options { effort: 1_000_000, exact_effort: 0, ..Options::default() };
+    let solution = optimize(&model, &options, &mut |_| ()).expect("it fits");
+    eprintln!("{} {} {}", solution.engine, solution.value(), solution.bound.value);
+    assert!(
+        solution.value() <= solution.bound.value * 11 / 10,
+        "{} by {}",
+        solution.value(),
+        solution.engine
+    );
 }
 
 /// A device with two stages and one microbatch.

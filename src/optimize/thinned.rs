@@ -103,6 +103,7 @@ mod tests {
     use super::*;
     use crate::block::Passes;
     use crate::model::{Memory, Placement, Ticks, Units};
+    use crate::optimize::starting_points::{ROOMIER, SHARES, Share, blocks};
     use crate::optimize::zone;
     use crate::replay::replay;
 
@@ -162,6 +163,20 @@ mod tests {
             Some(&makespan(&roomy, &whole)),
             "with room for all of it nothing is left out"
         );
+    }
+
+    /// Two chunks more make the interval 19.75 instead of 25 ticks, and to leave out every seventeenth repetition is enough.
+    #[test]
+    fn many_devices_take_the_least_time_with_blocks_that_need_hardly_more_memory() {
+        let model = Model::equal_stages(Placement::v(32).unwrap(), 128, [3, 4, 2, 1]).unwrap();
+        let model = model.with_uniform_capacity(Units(32)).unwrap();
+        let shortest = |shares: &[Share]| {
+            let blocks = blocks(&model, shares, &Stop::default()).into_iter();
+            let thinned = blocks.map(|(_, block)| thinned(&model, &block, &Stop::default()).unwrap());
+            thinned.map(|schedule| makespan(&model, &schedule)).min().unwrap()
+        };
+        let (near, far) = ROOMIER.split_at(2);
+        assert!(shortest(near) < shortest(far).min(shortest(&SHARES[..1])));
     }
 
     /// Only some devices have a capacity.

@@ -28,12 +28,12 @@ use std::time::Duration;
 use super::feasible;
 use super::replayed::{ReplayedSchedule, given, time_to_replay, with_time_to_check};
 use super::{
-    Optimality, OptimizeError, Options, Progress, STEPS, Solution, lower_bound_until, not_refuted,
-    of_optimize, optimize,
+    EFFORT_PER_STEP_BELOW, MOST_STEPS_BELOW, Optimality, OptimizeError, Options, Progress, STEPS,
+    STEPS_BELOW, Solution, lower_bound_below, lower_bound_until, not_refuted, of_optimize, optimize,
 };
 use crate::catalog;
 use crate::certificate::{Bound, shortened};
-use crate::model::{Model, Overlap, Stage};
+use crate::model::{Model, Overlap, Stage, Ticks};
 use crate::schedule::Schedule;
 use crate::stop::Stop;
 use climb::Climb;
@@ -230,6 +230,28 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Looks for a better bound up to a value that a schedule has, and with all the time, for one from more steps.
+    fn raise_bound_below(&mut self, value: Ticks) {
+        let (model, options) = (self.model, self.options);
+        let mut raise = |bound: Option<Bound>| {
+            if let Some(bound) = bound.filter(|bound| bound.value > self.bound.value) {
+                self.bound = bound;
+            }
+            self.bound.value < value
+        };
+        if !raise(None) {
+            return;
+        }
+        let steps = STEPS_BELOW.min(options.effort as u64 / EFFORT_PER_STEP_BELOW);
+        let stop = options.stop.within(options.stop.remaining() / 4);
+        let below = lower_bound_below(model, options.objective, value, steps, &mut || stop.is_due());
+        if raise(below) && options.use_all_time {
+            let stop = options.stop.within(options.stop.remaining() / 8);
+            let is_over = &mut || stop.is_due();
+            raise(Some(lower_bound_until(model, options.objective, MOST_STEPS_BELOW, is_over)));
+        }
+    }
+
     /// What is found without pairs and copies, the best first: what fits as it is, and what is made to fit. It is a source too.
     ///
     /// # Errors
@@ -403,6 +425,9 @@ impl<'a> Search<'a> {
         let rank = |(found, pairs): &Found| (found.rank(), pairs.is_none());
         let mut starts: Vec<_> =
             [here, gone].into_iter().filter_map(|found| found.into_iter().min_by_key(rank)).collect();
+        if let Some(value) = starts.iter().map(|(found, _)| found.value).min() {
+            self.raise_bound_below(value);
+        }
         let passes = if options.use_all_time { usize::MAX } else { self.passes() / 4 };
         if starts.len() > 1 {
             let short = |start| {

@@ -5,13 +5,14 @@ use bubbleproof::certificate::{
     lower_bound_of, lower_bound_within,
 };
 use bubbleproof::model::{
-    Costs, Device, Kind, Memory, Microbatch, Model, Pass, Placement, Stage, Ticks, Units,
+    Costs, Device, Kind, Memory, Microbatch, Model, Pass, Placement, Stage, Ticks, Transient, Units,
 };
 use bubbleproof::schedule::Schedule;
 use num_rational::Ratio;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 
+use super::exact_memory;
 use super::naive;
 use super::random;
 
@@ -24,6 +25,11 @@ pub fn optimum(model: &Model, kinds: &[Kind], objective: Objective) -> Option<i6
             passes.extend(Microbatch::all(model.microbatches()).map(|of| Pass::new(stage, kind, of)));
         }
     }
+    optimum_of(model, passes, objective)
+}
+
+/// The same for these passes; those of one stage and one kind follow each other.
+fn optimum_of(model: &Model, passes: Vec<Pass>, objective: Objective) -> Option<i64> {
     let devices = model.devices() as usize;
     let mut search = Search {
         model,
@@ -33,7 +39,7 @@ pub fn optimum(model: &Model, kinds: &[Kind], objective: Objective) -> Option<i6
         worked: vec![0; devices],
         orders: vec![Vec::new(); devices],
         live: vec![0; devices],
-        recomputed: kinds.contains(&Kind::R),
+        recomputed: passes.iter().any(|pass| pass.kind == Kind::R),
         passes,
         best: i64::MAX,
         left: MOST_ORDERS,
@@ -90,7 +96,8 @@ impl Search<'_> {
             let index = device.index();
             let start = arrival.max(self.free[index].unwrap_or(0));
             let (acquires, releases) = self.memory(pass);
-            let over = |capacity: Units| self.live[index] + acquires > capacity.0;
+            let needed = acquires + self.model.workspace(pass.stage, pass.kind).0;
+            let over = |capacity: Units| self.live[index] + needed > capacity.0;
             if start < now || self.model.activation_capacity(device).is_some_and(over) {
                 continue;
             }
@@ -153,7 +160,7 @@ impl Search<'_> {
             Kind::F if self.recomputed => (checkpoint, 0),
             Kind::F => (whole, 0),
             Kind::R => (whole - checkpoint, 0),
-            Kind::I => (0, whole - retained),
+            Kind::I => ((retained - whole).max(0), (whole - retained).max(0)),
             Kind::W => (0, retained),
             Kind::B => (0, whole),
         }
@@ -215,6 +222,22 @@ fn limited(model: &Model, spare: i64) -> Option<Model> {
         .max()
         .unwrap_or(0_i64);
     model.with_uniform_activation_capacity(Some(Units(least + spare))).ok()
+}
+
+/// All passes, with one bit of the choice for each stage and microbatch: B, or I and W.
+fn as_chosen(model: &Model, choice: u32) -> Vec<Pass> {
+    let microbatches = model.microbatches();
+    let is_whole = |stage: Stage, of: Microbatch| choice >> (stage.0 * microbatches + of.0) & 1 == 1;
+    let mut passes = Vec::new();
+    for stage in Stage::all(model.stages()) {
+        for kind in [Kind::F, Kind::I, Kind::W, Kind::B] {
+            let all = Microbatch::all(microbatches).map(|of| Pass::new(stage, kind, of));
+            passes.extend(
+                all.filter(|pass| kind == Kind::F || (kind == Kind::B) == is_whole(stage, pass.microbatch)),
+            );
+        }
+    }
+    passes
 }
 
 /// Every set of devices that is not empty.
@@ -284,6 +307,28 @@ proptest! {
                 }
             }
         }
+    }
+
+    /// Whatever is one pass in a schedule, I and W or B: no schedule is shorter, and the best of all is as long.
+    #[test]
+    fn all_devices_together_need_what_they_do_with_workspaces_and_more_for_weights(
+        plain in small(), seed: u64, spare in 0..6_i64,
+    ) {
+        let backwards = plain.stages() * plain.microbatches();
+        if plain.memory().checkpoint.is_some() || backwards > 4 {
+            return Ok(());
+        }
+        let exact = exact_memory::exact(&plain, seed);
+        let without = Transient { receive: None, ..exact.transient().clone() };
+        let capacity = |device| plain.activation_capacity(device).map(|capacity| capacity + Units(spare));
+        let model = exact
+            .with_transient(without)
+            .and_then(|model| model.with_activation_capacity(Device::all(model.devices()).map(capacity).collect()))
+            .expect("a model");
+        let optimum = (0..1_u32 << backwards).filter_map(|choice| optimum_of(&model, as_chosen(&model, choice), Objective::Makespan));
+        let devices: Vec<Device> = Device::all(model.devices()).collect();
+        let bound = lower_bound_of(&model, Objective::Makespan, &devices, ENOUGH).map(|bound| bound.value);
+        prop_assert_eq!(bound, optimum.min().map(Ticks));
     }
 
     #[test]

@@ -2,20 +2,22 @@
 //! capacities as replay sees them.
 
 use bubbleproof::catalog;
-use bubbleproof::certificate::{self, Objective, Optimality};
+use bubbleproof::certificate::{self, Objective, Optimality, lower_bound_below, lower_bound_of};
 use bubbleproof::comm::Message;
 use bubbleproof::lowering::lower;
-use bubbleproof::model::{Device, Kind, Memory, Microbatch, Model, Pass, Stage, Transient, Units, Workspace};
+use bubbleproof::model::{
+    Device, Kind, Memory, Microbatch, Model, Pass, Stage, Ticks, Transient, Units, Workspace,
+};
 use bubbleproof::optimize::{OptimizeError, Options, optimize};
 use bubbleproof::replay::{receive_buffers, replay};
 use bubbleproof::schedule::Schedule;
 use proptest::prelude::*;
 
 use super::random::{self, Choices};
-use super::{optimising, overlap};
+use super::{bounds, optimising, overlap};
 
 /// The model with workspaces, buffers, and Is that leave more than F kept.
-fn exact(model: &Model, seed: u64) -> Model {
+pub fn exact(model: &Model, seed: u64) -> Model {
     let mut choices = Choices::new(seed);
     let mut list = |count: u32| -> Vec<Units> {
         (0..count).map(|_| Units(i64::try_from(choices.below(4)).expect("a small number"))).collect()
@@ -103,6 +105,36 @@ proptest! {
                     prop_assert_eq!(posted.get(&message), Some(&buffer.posted), "{}", buffer.pass);
                     prop_assert_eq!(schedule.order(device)[buffer.used], buffer.pass);
                 }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(crate::cases(96))]
+
+    /// The capacities are what the schedule just keeps to, as replay sees it.
+    #[test]
+    fn no_schedule_is_shorter_than_what_some_devices_take_with_all_their_memory(
+        (plain, schedule) in random::schedules(1), seed: u64, span: bool,
+    ) {
+        let objective = if span { Objective::DeviceSpan } else { Objective::Makespan };
+        let model = exact(&plain, seed);
+        let verdict = replay(&model.with_uniform_activation_capacity(None).expect("none"), &schedule);
+        let Some(timing) = &verdict.timing else { return Ok(()) };
+        let value = objective.of(&timing.metrics);
+        let peaks = Device::all(model.devices()).zip(&verdict.peak_memory);
+        let capacities = peaks.map(|(device, &peak)| Some(peak - model.resident(device))).collect();
+        let model = model.with_activation_capacity(capacities).expect("no peak is below what is resident");
+        prop_assert!(replay(&model, &schedule).is_valid());
+        for devices in bounds::subsets(&model).into_iter().take(15) {
+            if let Some(bound) = lower_bound_of(&model, objective, &devices, 50_000) {
+                prop_assert!(bound.value <= value, "{bound:?} but {value} is possible");
+            }
+        }
+        for end in [value, value + Ticks(1)] {
+            if let Some(bound) = lower_bound_below(&model, objective, end, 50_000, &mut || false) {
+                prop_assert!(bound.value <= value, "{bound:?} but {value} is possible");
             }
         }
     }

@@ -4,7 +4,7 @@ use num_rational::Ratio;
 
 use super::path::{Paths, critical_path};
 use super::reason::{Bound, BoundError, BoundReason, CHECK_STEPS, Objective, Repetition};
-use super::relaxed::relaxed;
+use super::relaxed::{of_states, relaxed};
 use super::subset::{self, Steps, Subset};
 use super::{area, interval_bound, link, offload, trade, turnover, window, work};
 use crate::model::{Device, Model, Ticks};
@@ -51,7 +51,7 @@ pub fn lower_bound_until(
                 .filter_map(|device| offload::bound(model, &paths, device, objective)),
         )
         .chain(link::bounds(model, &real, objective))
-        .chain(subset::best_bound(&relaxed, &paths, objective, Steps(steps), is_over))
+        .chain(subset::best_bound(&of_states(&apart), &paths, objective, Steps(steps), is_over))
         // Last, so that it is named only where no other bound is as good.
         .chain(
             Device::all(model.devices()).flat_map(|device| trade::bounds(&real, &paths, device, objective)),
@@ -81,7 +81,7 @@ pub fn lower_bound_of(model: &Model, objective: Objective, devices: &[Device], s
     devices.iter().try_for_each(|&device| there(model, device)).ok()?;
     let ascend = !devices.is_empty() && devices.is_sorted_by(|one, other| one < other);
     let apart = model.with_own_links();
-    let model = &*relaxed(&apart);
+    let model = &*of_states(&apart);
     let paths = Paths::new(model);
     ascend.then(|| subset::bound_of(model, &paths, objective, devices, &mut Steps(steps)))?
 }
@@ -99,7 +99,7 @@ pub fn lower_bound_below(
 ) -> Option<Bound> {
     one_direction(model).ok()?;
     let apart = model.with_own_links();
-    let model = &*relaxed(&apart);
+    let model = &*of_states(&apart);
     subset::best_below(model, &Paths::new(model), objective, value, Steps(steps), is_over)
 }
 
@@ -123,12 +123,12 @@ pub fn steady_bound_until(model: &Model, steps: u64, is_over: &mut dyn FnMut() -
     }
     let least = interval_bound(model);
     let apart = model.with_own_links();
-    let model = &*relaxed(&apart);
-    let paths = Paths::new(model);
-    let turns = Device::all(model.devices()).flat_map(|device| turnover::turns(model, &paths, device));
+    let relaxed = &*relaxed(&apart);
+    let paths = Paths::new(relaxed);
+    let turns = Device::all(model.devices()).flat_map(|device| turnover::turns(relaxed, &paths, device));
     turns
         .map(turnover::Turn::pace)
-        .chain(subset::steady(model, &paths, Steps(steps), is_over))
+        .chain(subset::steady(&of_states(&apart), &paths, Steps(steps), is_over))
         .fold(least, Ratio::max)
 }
 
@@ -174,9 +174,9 @@ pub fn holds(model: &Model, objective: Objective, bound: &Bound) -> Result<(), B
             if !(0..=Model::MAX_TOTAL).contains(&end.0) {
                 return Err(BoundError::Figures(bound.reason.clone()));
             }
-            let relaxed = relaxed(&apart);
-            let (paths, steps) = (Paths::new(&relaxed), &mut Steps(CHECK_STEPS));
-            subset::least_below(&relaxed, &paths, devices, objective, *end, steps)
+            let followed = of_states(&apart);
+            let (paths, steps) = (Paths::new(&followed), &mut Steps(CHECK_STEPS));
+            subset::least_below(&followed, &paths, devices, objective, *end, steps)
                 .ok_or(BoundError::TooLarge)?
         }
     };
@@ -227,7 +227,7 @@ fn of_subset(
         return Err(figures());
     }
     let mut steps = Steps(CHECK_STEPS);
-    let model = &*relaxed(model);
+    let model = &*of_states(model);
     let mut subset = Subset::new(model, &Paths::new(model), devices);
     subset.begin(followed, &mut steps).ok_or(BoundError::TooLarge)?;
     if repetition.is_some_and(|claim| !subset.repeats(claim)) {

@@ -158,9 +158,24 @@ impl Model {
         !(self.has_workspace() || self.has_buffers() || self.has_growth() || self.has_gathered_memory())
     }
 
-    /// The least that a device holds, in units, beside what microbatches keep on it when they come to keep more: the
-    /// workspace of the pass that acquires it, the buffer of the message that this pass uses, and the gathered weights of its
-    /// stage. F and R acquire; with offloading, any pass may come right behind what is brought back.
+    /// What a device holds at least, in units, beside what microbatches keep on it while a pass of this kind runs on its own: the
+    /// workspace of the pass, the buffer of the message that it uses, and the gathered weights of its stage.
+    ///
+    /// # Panics
+    /// When there is no such stage.
+    #[must_use]
+    pub fn beside(&self, stage: Stage, kind: Kind) -> Units {
+        let placement = self.placement();
+        let buffer = match kind {
+            Kind::F => placement.stage_before(stage).map(|before| self.receive_after(before)),
+            Kind::I | Kind::B => placement.stage_after(stage).map(|_| self.receive_after(stage)),
+            Kind::R | Kind::W => None,
+        };
+        self.workspace(stage, kind) + buffer.unwrap_or_default() + self.gathered(stage)
+    }
+
+    /// The least that a device holds, in units, [beside](Self::beside) what microbatches keep on it when they come to keep more.
+    /// F and R acquire; with offloading, any pass may come right behind what is brought back.
     ///
     /// # Panics
     /// When there is no such device.
@@ -171,17 +186,8 @@ impl Model {
             (false, true) => &[Kind::F, Kind::R],
             (false, false) => &[Kind::F],
         };
-        let placement = self.placement();
-        let buffer = |stage, kind| match kind {
-            Kind::F => placement.stage_before(stage).map(|before| self.receive_after(before)),
-            Kind::I | Kind::B => placement.stage_after(stage).map(|_| self.receive_after(stage)),
-            Kind::R | Kind::W => None,
-        };
-        let beside = |stage, kind| {
-            self.workspace(stage, kind) + buffer(stage, kind).unwrap_or_default() + self.gathered(stage)
-        };
-        let stages = placement.stages_of(device).iter();
-        let all = stages.flat_map(|&stage| kinds.iter().map(move |&kind| beside(stage, kind)));
+        let stages = self.placement().stages_of(device).iter();
+        let all = stages.flat_map(|&stage| kinds.iter().map(move |&kind| self.beside(stage, kind)));
         all.min().unwrap_or_default()
     }
 

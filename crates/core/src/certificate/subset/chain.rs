@@ -14,6 +14,10 @@ pub(super) struct Link {
     pub device: usize,
     pub is_forward: bool,
     pub duration: Ticks,
+    /// How much more a microbatch holds from its start on.
+    pub acquires: Units,
+    /// What the device holds besides while it runs.
+    pub beside: Units,
     /// From its end to the start of the next link: latencies, and the passes that were left out.
     pub lag: Ticks,
     /// From its end to the last end of what must follow it on any device, kept or not.
@@ -27,6 +31,8 @@ pub(super) struct Held {
     pub weight: usize,
     /// What a microbatch holds of it from F to I, at the least.
     pub until_input: Units,
+    /// What the device holds besides while I and W run as one, where that may need less than one after the other.
+    pub whole_beside: Option<Units>,
     /// Its F in the chain.
     pub forward: usize,
     /// Its I in the chain.
@@ -41,6 +47,8 @@ pub(super) struct Weight {
     pub duration: Ticks,
     /// What a microbatch holds from I to W, at the least.
     pub held: Units,
+    /// What the device holds besides while it runs.
+    pub beside: Units,
 }
 
 /// The passes of the kept devices.
@@ -76,11 +84,17 @@ impl Chain {
         let links = passes.iter().enumerate().map(|(at, &(stage, device, kind))| {
             let duration = model.duration(stage, kind);
             let next = passes.get(at + 1);
+            let acquires = match kind {
+                Kind::F => least_held(model, stage),
+                _ => after_input(model, stage) - least_held(model, stage),
+            };
             Link {
                 stage: if at < stages { at } else { 2 * stages - 1 - at },
                 device,
                 is_forward: kind == Kind::F,
                 duration,
+                acquires: acquires.max(Units::ZERO),
+                beside: model.beside(stage, kind),
                 lag: next
                     .map_or(Ticks::ZERO, |&(to, _, then)| start(to, then) - start(stage, kind) - duration),
                 tail: if kind == Kind::F { paths.forward_tail(stage) } else { paths.input_tail(stage) },
@@ -90,13 +104,15 @@ impl Chain {
             device,
             weight: at,
             until_input: least_held(model, stage),
+            whole_beside: (!model.has_plain_memory()).then(|| model.beside(stage, Kind::B)),
             forward: at,
             input: 2 * stages - 1 - at,
         });
         let weights = position.iter().map(|(&stage, &device)| Weight {
             device,
             duration: model.duration(stage, Kind::W),
-            held: least_held(model, stage).min(model.retained_for_weight(stage)),
+            held: after_input(model, stage),
+            beside: model.beside(stage, Kind::W),
         });
         Self {
             head: passes.first().map_or(Ticks::ZERO, |&(stage, _, kind)| start(stage, kind)),
@@ -108,7 +124,7 @@ impl Chain {
         }
     }
 
-    /// The same chain, with one entry for all Ws of a device that have the same duration and the same memory.
+    /// The same chain, with one entry for all Ws of a device that have the same duration and need the same memory.
     pub(super) fn with_equal_weights_as_one(mut self) -> Self {
         let mut differ: Vec<Weight> = Vec::new();
         for stage in &mut self.stages {
@@ -121,4 +137,11 @@ impl Chain {
         self.weights = differ;
         self
     }
+}
+
+/// What a microbatch holds of a stage from I to W, at the least.
+fn after_input(model: &Model, stage: Stage) -> Units {
+    let retained = model.retained_for_weight(stage);
+    // A checkpoint may be less than what R and I leave for W.
+    model.checkpoint(stage).map_or(retained, |checkpoint| checkpoint.min(retained))
 }

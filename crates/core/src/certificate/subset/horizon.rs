@@ -16,6 +16,7 @@ use super::state::Counts;
 use super::{Followed, Subset};
 use crate::certificate::bound::of_device;
 use crate::certificate::path::Paths;
+use crate::certificate::relaxed::relaxed;
 use crate::certificate::window;
 use crate::certificate::{Bound, BoundReason, Objective, Window};
 use crate::model::{Device, Model, Ticks};
@@ -166,6 +167,8 @@ impl<'a> Alone<'a> {
 fn alone(model: &Model, paths: &Paths<'_>, device: Device, objective: Objective) -> Vec<Ticks> {
     let closed = |microbatches: u32| {
         let fewer = model.with_microbatches(microbatches).ok()?;
+        // The closed forms are of plain memory.
+        let fewer = relaxed(&fewer);
         let paths = Paths::new(&fewer);
         of_device(&paths, &paths, device, objective).into_iter().map(|bound| bound.value).max()
     };

@@ -39,6 +39,8 @@ pub(super) type Times = Vec<Ticks>;
 pub(super) enum Choice {
     Link(usize),
     Weight(usize),
+    /// The I that is this link, and the W of its microbatch, as one pass.
+    Whole(usize),
 }
 
 /// Whether microbatches still come, or the last has come.
@@ -116,7 +118,7 @@ impl<'a> Class<'a> {
         let mut counts = self.counts.clone();
         match choice {
             Choice::Weight(weight) => counts.pending[weight] -= 1,
-            Choice::Link(at) => {
+            Choice::Link(at) | Choice::Whole(at) => {
                 let link = &self.chain.links[at];
                 if at > 0 {
                     counts.waiting[at] -= 1;
@@ -124,7 +126,7 @@ impl<'a> Class<'a> {
                 if let Some(next) = counts.waiting.get_mut(at + 1) {
                     *next += 1;
                 }
-                if !link.is_forward {
+                if !link.is_forward && choice == Choice::Link(at) {
                     counts.pending[self.chain.stages[link.stage].weight] += 1;
                 }
             }
@@ -152,12 +154,21 @@ impl<'a> Class<'a> {
         let first = (self.phase == Phase::Feeding).then_some(Choice::Link(0));
         let links = (1..self.chain.links.len()).filter(|&link| self.counts.waiting[link] > 0);
         let weights = (0..self.chain.weights.len()).filter(|&weight| self.counts.pending[weight] > 0);
-        first.into_iter().chain(links.map(Choice::Link)).chain(weights.map(Choice::Weight))
+        let wholes = self
+            .chain
+            .stages
+            .iter()
+            .filter(|stage| stage.whole_beside.is_some() && self.counts.waiting[stage.input] > 0);
+        first
+            .into_iter()
+            .chain(links.map(Choice::Link))
+            .chain(weights.map(Choice::Weight))
+            .chain(wholes.map(|stage| Choice::Whole(stage.input)))
     }
 
     fn device(&self, choice: Choice) -> usize {
         match choice {
-            Choice::Link(link) => self.chain.links[link].device,
+            Choice::Link(link) | Choice::Whole(link) => self.chain.links[link].device,
             Choice::Weight(weight) => self.chain.weights[weight].device,
         }
     }
@@ -166,39 +177,63 @@ impl<'a> Class<'a> {
         match choice {
             Choice::Link(link) => self.chain.links[link].duration,
             Choice::Weight(weight) => self.chain.weights[weight].duration,
+            Choice::Whole(input) => {
+                let link = &self.chain.links[input];
+                link.duration + self.chain.weights[self.chain.stages[link.stage].weight].duration
+            }
         }
     }
 
     fn start(&self, choice: Choice, times: &[Ticks]) -> Ticks {
         let free = times[self.device(choice)];
         match choice {
-            Choice::Link(link) if link > 0 => free.max(times[self.queues[link]]),
-            Choice::Link(_) | Choice::Weight(_) => free,
+            Choice::Link(link) | Choice::Whole(link) if link > 0 => free.max(times[self.queues[link]]),
+            Choice::Link(_) | Choice::Weight(_) | Choice::Whole(_) => free,
         }
     }
 
-    /// What an F would hold, on a device that has a capacity.
-    fn acquires(&self, link: &Link) -> Option<(Units, Units)> {
-        let capacity = self.chain.capacity[link.device].filter(|_| link.is_forward)?;
-        Some((self.chain.stages[link.stage].until_input, capacity))
+    /// How much more is held from the start of the pass on, and what the device holds besides while it runs.
+    fn needs(&self, choice: Choice) -> (Units, Units) {
+        match choice {
+            Choice::Link(link) => {
+                let link = &self.chain.links[link];
+                (link.acquires, link.beside)
+            }
+            Choice::Weight(weight) => (Units::ZERO, self.chain.weights[weight].beside),
+            Choice::Whole(input) => {
+                let stage = &self.chain.stages[self.chain.links[input].stage];
+                (Units::ZERO, stage.whole_beside.unwrap_or_default())
+            }
+        }
     }
 
-    /// Whether the device may hold what the pass acquires.
+    /// Whether the device may hold what the pass needs.
     fn has_room(&self, choice: Choice) -> bool {
-        let Choice::Link(link) = choice else { return true };
-        let link = &self.chain.links[link];
-        self.acquires(link).is_none_or(|(units, capacity)| self.live[link.device] + units <= capacity)
+        let (device, (acquires, beside)) = (self.device(choice), self.needs(choice));
+        let needed = acquires + beside;
+        // What is held already has room.
+        needed == Units::ZERO
+            || self.chain.capacity[device].is_none_or(|capacity| self.live[device] + needed <= capacity)
     }
 
     /// Whether the pass may run as early as it can without taking memory from any other.
     fn is_free(&self, choice: Choice) -> bool {
         match choice {
-            Choice::Link(link) if link > 0 => {
-                self.acquires(&self.chain.links[link]).is_none_or(|(units, _)| units == Units::ZERO)
+            Choice::Link(0) | Choice::Whole(_) => false,
+            Choice::Link(_) | Choice::Weight(_) => {
+                let holds_no_more =
+                    self.needs(choice).0 == Units::ZERO || self.chain.capacity[self.device(choice)].is_none();
+                holds_no_more && self.has_room(choice) && self.leaves_room_for_weight(choice)
             }
-            Choice::Link(_) => false,
-            Choice::Weight(_) => true,
         }
+    }
+
+    /// Whether the W of an I that was to run as one with it has room there without it.
+    fn leaves_room_for_weight(&self, choice: Choice) -> bool {
+        let Choice::Link(link) = choice else { return true };
+        let Link { is_forward, stage, .. } = self.chain.links[link];
+        let stage = &self.chain.stages[stage];
+        is_forward || stage.whole_beside.is_none_or(|whole| self.chain.weights[stage.weight].beside <= whole)
     }
 
     fn write_after(&self, choice: Choice, start: Ticks, times: &[Ticks], after: &mut Times) {
@@ -211,10 +246,11 @@ impl<'a> Class<'a> {
         for link in 1..chain.links.len() {
             let begins = self.queues[link];
             let mut queue = &times[begins..begins + self.counts.waiting[link] as usize];
-            if choice == Choice::Link(link) {
+            if choice == Choice::Link(link) || choice == Choice::Whole(link) {
                 queue = &queue[1..];
             }
-            let arrived = (choice == Choice::Link(link - 1)).then(|| end + chain.links[link - 1].lag);
+            let arrives = choice == Choice::Link(link - 1) || choice == Choice::Whole(link - 1);
+            let arrived = arrives.then(|| end + chain.links[link - 1].lag);
             // None starts before its device is free, nor before those in front of it have run.
             let Link { device, duration, .. } = chain.links[link];
             let mut earliest = after[device];
@@ -236,6 +272,12 @@ impl<'a> Class<'a> {
         match (objective, choice) {
             (Objective::Makespan, Choice::Link(link)) => end + self.chain.links[link].tail,
             (Objective::Makespan, Choice::Weight(_)) => end + self.chain.tails[device],
+            // What follows an I may include its own W.
+            (Objective::Makespan, Choice::Whole(input)) => {
+                let link = &self.chain.links[input];
+                let weight = self.chain.weights[self.chain.stages[link.stage].weight].duration;
+                end + self.chain.tails[device].max(link.tail - weight)
+            }
             // The device that begins; of the others the first start is not known.
             (Objective::DeviceSpan, _) if device == self.chain.links[0].device => {
                 end + self.chain.tails[device]
