@@ -483,7 +483,7 @@ fn searched(
         // Some devices alone need more steps than are worth it before a gap has been seen.
         search.tell("lower bounds");
         let within = stop.within(stop.remaining() / 8);
-        let alone = lower_bound_until(model, objective, MOST_STEPS_BELOW, &mut || within.is_due());
+        let alone = lower_bound_until(model, objective, most_steps(stop), &mut || within.is_due());
         raise(&mut bound, alone, &mut search);
     }
     let mut proved = exhaust(model, space, options, effort, stop, &mut search)?;
@@ -513,6 +513,15 @@ const EFFORT_PER_STEP: u64 = 100;
 const EFFORT_PER_STEP_BELOW: u64 = 50;
 const STEPS_BELOW: u64 = 8_000_000;
 const MOST_STEPS_BELOW: u64 = 3 * CHECK_STEPS;
+
+/// The most steps for a bound in the time that is left: no set of devices is given up before its share is spent, and that takes an
+/// eighth of the time at most, if a second is enough for thirty million.
+fn most_steps(stop: &Stop) -> u64 {
+    const STEPS_PER_SECOND: u64 = 15_000_000;
+    MOST_STEPS_BELOW.min(
+        STEPS_PER_SECOND.saturating_mul(stop.remaining().as_millis().try_into().unwrap_or(u64::MAX) / 1000),
+    )
+}
 
 /// Looks for a better bound up to the value of the best schedule, where the search is not done.
 fn raise_below(

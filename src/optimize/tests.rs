@@ -229,7 +229,6 @@ fn all_microbatches_are_scheduled_by_list_where_few_do_not_repeat() {
         .expect("a model");
     let options = Options { effort: 1_000_000, exact_effort: 0, ..Options::default() };
     let solution = optimize(&model, &options, &mut |_| ()).expect("it fits");
-    eprintln!("{} {} {}", solution.engine, solution.value(), solution.bound.value);
     assert!(
         solution.value() <= solution.bound.value * 11 / 10,
         "{} by {}",

@@ -28,8 +28,8 @@ use std::time::Duration;
 use super::feasible;
 use super::replayed::{ReplayedSchedule, given, time_to_replay, with_time_to_check};
 use super::{
-    EFFORT_PER_STEP_BELOW, MOST_STEPS_BELOW, Optimality, OptimizeError, Options, Progress, STEPS,
-    STEPS_BELOW, Solution, lower_bound_below, lower_bound_until, not_refuted, of_optimize, optimize,
+    EFFORT_PER_STEP_BELOW, Optimality, OptimizeError, Options, Progress, STEPS, STEPS_BELOW, Solution,
+    lower_bound_below, lower_bound_until, most_steps, not_refuted, of_optimize, optimize,
 };
 use crate::catalog;
 use crate::certificate::{Bound, shortened};
@@ -77,7 +77,7 @@ pub(super) fn optimize_beyond_passes(
     search.make_pairs(sources);
     search.search_on(&by_choice[0], &without, progress)?;
     search.found.extend(without.into_iter().map(|without| (without, None)));
-    search.finish(by_choice)
+    search.finish(by_choice, progress)
 }
 
 /// A schedule to begin with, which may be over the capacities, and what found it.
@@ -230,25 +230,31 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Looks for a better bound up to a value that a schedule has, and with all the time, for one from more steps.
-    fn raise_bound_below(&mut self, value: Ticks) {
+    /// Looks for a better bound up to a value that a schedule has. Where all the time is to be used, it then looks for one with as
+    /// many steps as there is time for.
+    fn raise_bound_below(&mut self, value: Ticks, progress: &mut dyn FnMut(&Progress)) {
         let (model, options) = (self.model, self.options);
-        let mut raise = |bound: Option<Bound>| {
-            if let Some(bound) = bound.filter(|bound| bound.value > self.bound.value) {
-                self.bound = bound;
-            }
-            self.bound.value < value
-        };
-        if !raise(None) {
+        if self.bound.value >= value {
             return;
         }
+        let step = "lower bounds".to_owned();
+        progress(&Progress { step, best: Some(value), bound: self.bound.value, is_inner: false });
         let steps = STEPS_BELOW.min(options.effort as u64 / EFFORT_PER_STEP_BELOW);
         let stop = options.stop.within(options.stop.remaining() / 4);
         let below = lower_bound_below(model, options.objective, value, steps, &mut || stop.is_due());
-        if raise(below) && options.use_all_time {
-            let stop = options.stop.within(options.stop.remaining() / 8);
-            let is_over = &mut || stop.is_due();
-            raise(Some(lower_bound_until(model, options.objective, MOST_STEPS_BELOW, is_over)));
+        self.take_bound(below);
+        if self.bound.value < value && options.use_all_time {
+            let (steps, stop) =
+                (most_steps(&options.stop), options.stop.within(options.stop.remaining() / 8));
+            let alone = lower_bound_until(model, options.objective, steps, &mut || stop.is_due());
+            self.take_bound(Some(alone));
+        }
+    }
+
+    /// Takes another bound if it is better.
+    fn take_bound(&mut self, other: Option<Bound>) {
+        if let Some(other) = other.filter(|other| other.value > self.bound.value) {
+            self.bound = other;
         }
     }
 
@@ -418,7 +424,11 @@ impl<'a> Search<'a> {
 
     /// The best of all, changed at random. A search around a schedule that offloads makes
     /// other changes than one around one that does not, so there is a short one of each sort to begin with.
-    fn finish(mut self, by_choice: Vec<(Choice, Apart)>) -> Result<Solution, OptimizeError> {
+    fn finish(
+        mut self,
+        by_choice: Vec<(Choice, Apart)>,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Solution, OptimizeError> {
         let (model, options, objective) = (self.model, self.options, self.options.objective);
         let found = std::mem::take(&mut self.found).into_iter();
         let (gone, here): (Vec<_>, Vec<_>) = found.partition(|(found, _)| found.schedule.offload_count() > 0);
@@ -426,7 +436,7 @@ impl<'a> Search<'a> {
         let mut starts: Vec<_> =
             [here, gone].into_iter().filter_map(|found| found.into_iter().min_by_key(rank)).collect();
         if let Some(value) = starts.iter().map(|(found, _)| found.value).min() {
-            self.raise_bound_below(value);
+            self.raise_bound_below(value, progress);
         }
         let passes = if options.use_all_time { usize::MAX } else { self.passes() / 4 };
         if starts.len() > 1 {

@@ -32,8 +32,12 @@ impl Search<'_> {
         let effort = placed.saturating_add(self.options.effort / 8);
         let mut before = None;
         let on_few = self.is_few_worth_it();
-        while !self.is_done() && self.placed < effort && before != self.best_value() {
-            before = self.best_value();
+        while !self.is_done() && self.placed < effort {
+            let best = self.improved_arena(on_few).pool.best();
+            if before == Some(best) {
+                break;
+            }
+            before = Some(best);
             self.round(effort, on_few, [Way::InCorridor; BATCH]);
         }
         (self.stop, self.placed, self.rounds) = (stop, placed, rounds);
@@ -53,7 +57,7 @@ impl Search<'_> {
         while !self.is_done() && self.placed < effort {
             // Few microbatches are still many passes when they represent more: it ends with the first
             // round that finds nothing.
-            let best = self.few.as_ref().filter(|_| on_few).unwrap_or(&self.whole).pool.best();
+            let best = self.improved_arena(on_few).pool.best();
             if on_few && before == Some(best) {
                 break;
             }
@@ -72,16 +76,16 @@ impl Search<'_> {
         })
     }
 
-    /// The best value where most of the work is done.
-    fn best_value(&self) -> Option<i64> {
-        self.few.as_ref().unwrap_or(&self.whole).pool.best()
+    /// Few microbatches or all.
+    fn improved_arena(&self, on_few: bool) -> &Arena<'_> {
+        self.few.as_ref().filter(|_| on_few).unwrap_or(&self.whole)
     }
 
     /// Improves some of the best candidates in these ways, on few microbatches or on all.
     fn round(&mut self, effort: usize, on_few: bool, ways: [Way; BATCH]) {
         self.tell("improving");
         let stop = self.stop.clone();
-        let arena = self.few.as_ref().filter(|_| on_few).unwrap_or(&self.whole);
+        let arena = self.improved_arena(on_few);
         let target = arena.target(self.bound, &self.stop);
         let share = (self.options.effort / 6 / BATCH).max(arena.level.variants[0].forward.passes() * 50);
         let left = (effort - self.placed) / BATCH + 1;

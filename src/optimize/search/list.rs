@@ -55,8 +55,8 @@ impl Guidance {
 }
 
 /// How to schedule by list.
-#[derive(Clone, Copy)]
-struct Way {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Way {
     variant: usize,
     /// Which of the [limits](starting_points::limits).
     limits: usize,
@@ -65,8 +65,9 @@ struct Way {
     guide: usize,
 }
 
-/// A way in which few microbatches take so long, in ticks, but which cannot be unrolled.
+/// A way whose schedule of few microbatches has no steady phase.
 pub(super) struct Unrepeated {
+    /// How long that schedule takes, in ticks.
     length: i64,
     way: Way,
 }
@@ -134,7 +135,9 @@ impl Search<'_> {
         unrepeated.sort_by_key(|unrepeated| unrepeated.length);
         let can_be_long = |way: &Way| !matches!(guides[way.guide].of, Guidance::Schedule);
         let ways = unrepeated.into_iter().map(|unrepeated| unrepeated.way).filter(can_be_long);
-        let ways: Vec<Way> = ways.take(WAYS_OF_ALL).collect();
+        let new = ways.filter(|way| !self.ways_of_all.contains(way));
+        let ways: Vec<Way> = new.take(WAYS_OF_ALL).collect();
+        self.ways_of_all.extend(&ways);
         let share = self.placed + self.options.effort / 8;
         let stop = self.stop.within(self.stop.remaining() / 4);
         let passes = self.whole.level.variants[0].forward.passes();
@@ -158,9 +161,9 @@ impl Search<'_> {
         self.justify_all();
     }
 
-    /// Fills the gaps of the best schedules of all microbatches, where fewer are searched.
+    /// Fills the gaps of the best schedules of all microbatches, where fewer are searched and the best is not that of the last time.
     pub(super) fn justify_all(&mut self) {
-        if self.few.is_none() || self.is_done() {
+        if self.few.is_none() || self.is_done() || self.whole.pool.best() == self.justified_to {
             return;
         }
         let stop = self.stop.within(self.stop.remaining() / 4);
@@ -171,6 +174,7 @@ impl Search<'_> {
             self.placed += placed;
             self.whole.pool.extend(candidate);
         }
+        self.justified_to = self.whole.pool.best();
     }
 }
 

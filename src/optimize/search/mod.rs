@@ -10,7 +10,7 @@ mod list;
 mod propose;
 
 use self::arena::{Arena, Candidate, Level, Origin};
-use self::list::Unrepeated;
+use self::list::{Unrepeated, Way};
 use super::{Options, Progress, Stop};
 use crate::block::Block;
 use crate::catalog::Proposal;
@@ -69,6 +69,10 @@ pub(super) struct Search<'a> {
     named: Vec<(&'static str, Proposal)>,
     /// The ways of list scheduling in which few microbatches have no steady phase that could be repeated.
     unrepeated: Vec<Unrepeated>,
+    /// Those of them in which all microbatches have been scheduled.
+    ways_of_all: Vec<Way>,
+    /// The best value of all microbatches once gaps had been filled there.
+    justified_to: Option<i64>,
     /// The problem, and the one with fewer microbatches in its place.
     whole: Arena<'a>,
     few: Option<Arena<'a>>,
@@ -103,6 +107,8 @@ impl<'a> Search<'a> {
             roomier: Vec::new(),
             named: Vec::new(),
             unrepeated: Vec::new(),
+            ways_of_all: Vec::new(),
+            justified_to: None,
             whole: Arena::new(&space.whole, 0, options.objective),
             few: space.few.as_ref().map(few),
             fallback: None,

@@ -289,9 +289,9 @@ impl Search<'_> {
         }
         let stop = self.stop.within(self.stop.remaining() / 4);
         let arena = self.few.as_ref().unwrap_or(&self.whole);
-        // One microbatch after the other has more gaps than anything, and to fill them takes longest.
-        let has_others = !self.unrepeated.is_empty();
-        let is_worth_it = |candidate: &&Candidate| !(has_others && candidate.origin.engine == SERIAL);
+        // To fill the gaps of one microbatch after the other takes longest, and list scheduling of all microbatches will do better.
+        let is_next_by_list = !self.unrepeated.is_empty();
+        let is_worth_it = |candidate: &&Candidate| !(is_next_by_list && candidate.origin.engine == SERIAL);
         let worth_it: Vec<&Candidate> = arena.pool.0.iter().filter(is_worth_it).collect();
         let found =
             parallel::map(self.options.threads, &worth_it, |candidate| arena.justified(candidate, &stop));

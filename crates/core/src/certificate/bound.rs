@@ -42,7 +42,7 @@ pub fn lower_bound_until(
         let devices = Device::all(model.devices());
         return devices.filter_map(|device| work::bound(&apart, device, objective)).fold(alone, best);
     }
-    let (relaxed, real) = (relaxed(&apart), Paths::new(&apart));
+    let (relaxed, followed, real) = (relaxed(&apart), of_states(&apart), Paths::new(&apart));
     let paths = Paths::new(&relaxed);
     Device::all(model.devices())
         .flat_map(|device| of_device(&real, &paths, device, objective))
@@ -51,7 +51,7 @@ pub fn lower_bound_until(
                 .filter_map(|device| offload::bound(model, &paths, device, objective)),
         )
         .chain(link::bounds(model, &real, objective))
-        .chain(subset::best_bound(&of_states(&apart), &paths, objective, Steps(steps), is_over))
+        .chain(subset::best_bound(&followed, &Paths::new(&followed), objective, Steps(steps), is_over))
         // Last, so that it is named only where no other bound is as good.
         .chain(
             Device::all(model.devices()).flat_map(|device| trade::bounds(&real, &paths, device, objective)),
@@ -123,12 +123,12 @@ pub fn steady_bound_until(model: &Model, steps: u64, is_over: &mut dyn FnMut() -
     }
     let least = interval_bound(model);
     let apart = model.with_own_links();
-    let relaxed = &*relaxed(&apart);
-    let paths = Paths::new(relaxed);
-    let turns = Device::all(model.devices()).flat_map(|device| turnover::turns(relaxed, &paths, device));
+    let (relaxed, followed) = (relaxed(&apart), of_states(&apart));
+    let paths = Paths::new(&relaxed);
+    let turns = Device::all(model.devices()).flat_map(|device| turnover::turns(&relaxed, &paths, device));
     turns
         .map(turnover::Turn::pace)
-        .chain(subset::steady(&of_states(&apart), &paths, Steps(steps), is_over))
+        .chain(subset::steady(&followed, &Paths::new(&followed), Steps(steps), is_over))
         .fold(least, Ratio::max)
 }
 

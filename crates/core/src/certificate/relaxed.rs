@@ -32,14 +32,14 @@ pub(super) fn relaxed(model: &Model) -> Cow<'_, Model> {
     }
 }
 
-/// The model of which the [states](super::subset) of some devices are followed: what passes need while they run, and what an I
-/// leaves beyond what its F kept, is counted there. With recomputation or offloading it is the [relaxed] one, which only counts the
-/// least of that.
+/// The model of which the [states](super::subset) of some devices are followed: pairs are passes there, and what passes need
+/// while they run, and what an I leaves beyond what its F kept, is counted. With recomputation or offloading it is the [relaxed]
+/// one.
 pub(super) fn of_states(model: &Model) -> Cow<'_, Model> {
     if model.offload().is_some() || model.memory().checkpoint.is_some() {
         relaxed(model)
     } else {
-        shortened(model)
+        Cow::Borrowed(model)
     }
 }
 

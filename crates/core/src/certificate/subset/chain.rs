@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::certificate::least_held;
+use crate::certificate::pairs::shortened;
 use crate::certificate::path::Paths;
 use crate::model::{Device, Kind, Model, Stage, Ticks, Units};
 
@@ -14,6 +15,10 @@ pub(super) struct Link {
     pub device: usize,
     pub is_forward: bool,
     pub duration: Ticks,
+    /// The least by which it adds to the work of its device, in a pair or not.
+    pub work: Ticks,
+    /// Whether some pair has it.
+    pub is_in_pairs: bool,
     /// How much more a microbatch holds from its start on.
     pub acquires: Units,
     /// What the device holds besides while it runs.
@@ -31,7 +36,8 @@ pub(super) struct Held {
     pub weight: usize,
     /// What a microbatch holds of it from F to I, at the least.
     pub until_input: Units,
-    /// What the device holds besides while I and W run as one, where that may need less than one after the other.
+    /// What the device holds besides while I and W run as one. Nothing where memory is plain: one after the other they never need
+    /// more.
     pub whole_beside: Option<Units>,
     /// Its F in the chain.
     pub forward: usize,
@@ -45,8 +51,23 @@ pub(super) struct Weight {
     /// The device, as a position among the kept ones.
     pub device: usize,
     pub duration: Ticks,
+    /// The least by which it adds to the work of its device, in a pair or not.
+    pub work: Ticks,
     /// What a microbatch holds from I to W, at the least.
     pub held: Units,
+    /// What the device holds besides while it runs.
+    pub beside: Units,
+}
+
+/// An F and a backward of one device that take less time together than one after the other.
+pub(super) struct Pair {
+    /// The F in the chain.
+    pub forward: usize,
+    /// The I in the chain.
+    pub input: usize,
+    /// Whether the backward is a B, with the W of its microbatch.
+    pub is_whole: bool,
+    pub duration: Ticks,
     /// What the device holds besides while it runs.
     pub beside: Units,
 }
@@ -59,6 +80,7 @@ pub(super) struct Chain {
     pub stages: Vec<Held>,
     /// By stage, or fewer where some are alike.
     pub weights: Vec<Weight>,
+    pub pairs: Vec<Pair>,
     /// The capacities of the kept devices.
     pub capacity: Vec<Option<Units>>,
     /// By kept device: from the end of a pass to the end of the device, at the least.
@@ -81,6 +103,29 @@ impl Chain {
             _ => paths.input_head(stage),
         };
         let stages = position.len();
+        let short = shortened(model);
+        let both = position.iter().enumerate().flat_map(|(forward, (&of_forward, device))| {
+            let same = position.iter().enumerate().filter(move |&(_, (_, other))| other == device);
+            same.map(move |(at, (&of_backward, _))| (forward, of_forward, 2 * stages - 1 - at, of_backward))
+        });
+        let pairs = both.flat_map(|(forward, of_forward, input, of_backward)| {
+            [Kind::I, Kind::B].into_iter().filter_map(move |kind| {
+                let saves = model.pair_saves(of_forward, of_backward, kind);
+                let apart = model.duration(of_forward, Kind::F) + model.duration(of_backward, kind);
+                let is_whole = kind == Kind::B;
+                // The weights of a stage are gathered once for both.
+                let twice = if of_forward == of_backward { model.gathered(of_forward) } else { Units::ZERO };
+                let beside = model.beside(of_forward, Kind::F) + model.beside(of_backward, kind) - twice;
+                (saves > Ticks::ZERO).then(|| Pair {
+                    forward,
+                    input,
+                    is_whole,
+                    duration: apart - saves,
+                    beside,
+                })
+            })
+        });
+        let pairs: Vec<Pair> = pairs.collect();
         let links = passes.iter().enumerate().map(|(at, &(stage, device, kind))| {
             let duration = model.duration(stage, kind);
             let next = passes.get(at + 1);
@@ -93,6 +138,8 @@ impl Chain {
                 device,
                 is_forward: kind == Kind::F,
                 duration,
+                work: short.duration(stage, kind),
+                is_in_pairs: pairs.iter().any(|pair: &Pair| pair.forward == at || pair.input == at),
                 acquires: acquires.max(Units::ZERO),
                 beside: model.beside(stage, kind),
                 lag: next
@@ -111,6 +158,7 @@ impl Chain {
         let weights = position.iter().map(|(&stage, &device)| Weight {
             device,
             duration: model.duration(stage, Kind::W),
+            work: short.duration(stage, Kind::W),
             held: after_input(model, stage),
             beside: model.beside(stage, Kind::W),
         });
@@ -119,6 +167,7 @@ impl Chain {
             links: links.collect(),
             stages: held.collect(),
             weights: weights.collect(),
+            pairs,
             capacity: devices.iter().map(|&device| model.activation_capacity(device)).collect(),
             tails: devices.iter().map(|&device| paths.device_tail(device)).collect(),
         }

@@ -50,13 +50,16 @@ pub(super) struct Horizon {
 impl Horizon {
     /// The horizon of the kept devices, the end of the whole counted from the beginning of the first pass.
     fn new(alone: &mut Alone<'_>, devices: &[Device], chain: &Chain, end: Ticks) -> Self {
-        let Alone { model, paths, objective, .. } = *alone;
+        let Alone { model, relaxed, objective, .. } = *alone;
         let head = match objective {
             Objective::Makespan => chain.head,
             Objective::DeviceSpan => Ticks::ZERO,
         };
-        let last = devices.iter().map(|&device| window::before_the_end(paths, model, device, objective));
-        let after = devices.iter().map(|&device| window::after_last_input(paths, model, device, objective));
+        let last =
+            devices.iter().map(|&device| window::before_the_end(relaxed, relaxed.model(), device, objective));
+        let after = devices
+            .iter()
+            .map(|&device| window::after_last_input(relaxed, relaxed.model(), device, objective));
         // The span is that of the device which begins first; of the others the first start is not known.
         let measured = devices.iter().enumerate().filter(|&(at, _)| match objective {
             Objective::Makespan => true,
@@ -79,9 +82,9 @@ impl Horizon {
         }
     }
 
-    /// What the states with these counts must be in time for, after so many microbatches have begun. `begins` says that the
-    /// last of them has just begun.
-    pub(super) fn room(&self, chain: &Chain, counts: &Counts, begun: u32, begins: bool) -> Room {
+    /// What the states with these counts must be in time for, after so many microbatches have begun. If the last of them has just
+    /// begun, `begins` is how long the pass takes that began it.
+    pub(super) fn room(&self, chain: &Chain, counts: &Counts, begun: u32, begins: Option<Ticks>) -> Room {
         let left = self.microbatches - begun;
         let first = &chain.links[0];
         let devices = chain.capacity.len();
@@ -89,8 +92,8 @@ impl Horizon {
         if left > 0 {
             too_late.push((first.device, self.end - self.least[left as usize]));
         }
-        if begins {
-            too_late.push((first.device, self.end - self.least[left as usize + 1] + first.duration));
+        if let Some(duration) = begins {
+            too_late.push((first.device, self.end - self.least[left as usize + 1] + duration));
         }
         let (mut links, mut weights) = ([Ticks::ZERO; MOST_DEVICES], [Ticks::ZERO; MOST_DEVICES]);
         let mut to_run = i64::from(left);
@@ -98,10 +101,10 @@ impl Horizon {
         for (place, link) in chain.links.iter().enumerate() {
             let waiting = counts.waiting[place];
             to_run += i64::from(waiting);
-            links[link.device] += link.duration * to_run;
+            links[link.device] += link.work * to_run;
             if !link.is_forward {
                 let weight = &chain.weights[chain.stages[link.stage].weight];
-                weights[link.device] += weight.duration * to_run;
+                weights[link.device] += weight.work * to_run;
             }
             at += waiting as usize;
             if waiting > 0 && self.objective == Objective::Makespan {
@@ -109,7 +112,7 @@ impl Horizon {
             }
         }
         for (weight, &pending) in chain.weights.iter().zip(&counts.pending) {
-            weights[weight.device] += weight.duration * i64::from(pending);
+            weights[weight.device] += weight.work * i64::from(pending);
         }
         let measured = (0..devices).filter(|&device| match self.objective {
             Objective::Makespan => true,
@@ -148,14 +151,16 @@ impl Room {
 struct Alone<'a> {
     model: &'a Model,
     paths: &'a Paths<'a>,
+    /// The paths of the model of plain memory and without pairs.
+    relaxed: &'a Paths<'a>,
     objective: Objective,
     /// By device, as far as it was asked for.
     known: Vec<Option<Vec<Ticks>>>,
 }
 
 impl<'a> Alone<'a> {
-    fn new(model: &'a Model, paths: &'a Paths<'a>, objective: Objective) -> Self {
-        Self { model, paths, objective, known: vec![None; model.devices() as usize] }
+    fn new(model: &'a Model, paths: &'a Paths<'a>, relaxed: &'a Paths<'a>, objective: Objective) -> Self {
+        Self { model, paths, relaxed, objective, known: vec![None; model.devices() as usize] }
     }
 
     fn of(&mut self, device: Device) -> &[Ticks] {
@@ -201,7 +206,8 @@ pub(in crate::certificate) fn least_below(
     end: Ticks,
     steps: &mut Steps,
 ) -> Option<Ticks> {
-    with(&mut Alone::new(model, paths, objective), devices, end, steps)
+    let relaxed = relaxed(model);
+    with(&mut Alone::new(model, paths, &Paths::new(&relaxed), objective), devices, end, steps)
 }
 
 /// The same, with what is known of the devices alone.
@@ -230,7 +236,9 @@ pub(in crate::certificate) fn best_below(
     is_over: &mut dyn FnMut() -> bool,
 ) -> Option<Bound> {
     let share = steps.0 / PARTS;
-    let mut alone = Alone::new(model, paths, objective);
+    let relaxed = relaxed(model);
+    let relaxed = Paths::new(&relaxed);
+    let mut alone = Alone::new(model, paths, &relaxed, objective);
     let mut best: Option<Bound> = None;
     let mut core: Vec<Device> = Vec::new();
     loop {

@@ -9,8 +9,9 @@
 //! that a W, an I or an F without memory would fill: moving it there delays nothing, holds less, and lowers the sum of
 //! the starts.
 //!
-//! A pass also needs room for what is held beside what microbatches keep while it runs, and a B may take the place of an I and its W
-//! where that needs less memory.
+//! A pass also needs room for what is held beside what microbatches keep while it runs. A B may take the place of an I and its W where
+//! that may need less memory, and an F beside a backward the place of both where that takes less time. A B counts as an I and a W that
+//! start together, and nothing that may be in a pair is moved into a gap.
 //!
 //! **Theorem.** Let layer n be the states right after the start of microbatch n. If each of them is later,
 //! by at least G, than a state of layer n-K with the same counts, then the same holds for all later layers, because one

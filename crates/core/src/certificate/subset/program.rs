@@ -58,10 +58,11 @@ impl Layer {
         while let Some((_, counts, all)) = open.pop() {
             let class = Class::new(chain, Phase::Feeding, &counts);
             for choice in class.choices() {
-                let (begins, counts) = (Class::begins(choice), class.counts_after(choice));
+                let (begins, counts) = (class.begins(choice), class.counts_after(choice));
+                let is_next = begins.is_some();
                 let room = horizon
-                    .map(|(horizon, begun)| horizon.room(chain, &counts, begun + u32::from(begins), begins));
-                let into = if begins { next.0.entry(counts).or_default() } else { open.at(counts) };
+                    .map(|(horizon, begun)| horizon.room(chain, &counts, begun + u32::from(is_next), begins));
+                let into = if is_next { next.0.entry(counts).or_default() } else { open.at(counts) };
                 follow(&class, choice, &all, room.as_ref(), into, steps)?;
             }
         }
@@ -99,7 +100,7 @@ impl Layer {
             let class = Class::new(chain, Phase::Draining(objective), &counts);
             for choice in class.choices() {
                 let counts = class.counts_after(choice);
-                let room = horizon.map(|horizon| horizon.room(chain, &counts, horizon.microbatches, false));
+                let room = horizon.map(|horizon| horizon.room(chain, &counts, horizon.microbatches, None));
                 let into = open.at(counts);
                 follow(&class, choice, &all, room.as_ref(), into, steps)?;
             }

@@ -41,6 +41,8 @@ pub(super) enum Choice {
     Weight(usize),
     /// The I that is this link, and the W of its microbatch, as one pass.
     Whole(usize),
+    /// One of [`Chain::pairs`].
+    Pair(usize),
 }
 
 /// Whether microbatches still come, or the last has come.
@@ -108,27 +110,49 @@ impl<'a> Class<'a> {
         self.turns().filter(|&choice| self.has_room(choice))
     }
 
-    /// Whether the pass begins a microbatch.
-    pub(super) fn begins(choice: Choice) -> bool {
-        choice == Choice::Link(0)
+    /// How long the pass takes if it begins a microbatch.
+    pub(super) fn begins(&self, choice: Choice) -> Option<Ticks> {
+        self.links(choice).any(|link| link == 0).then(|| self.duration(choice))
+    }
+
+    /// The links that the pass runs.
+    fn links(&self, choice: Choice) -> impl Iterator<Item = usize> + use<> {
+        let links = match choice {
+            Choice::Link(link) | Choice::Whole(link) => [Some(link), None],
+            Choice::Weight(_) => [None, None],
+            Choice::Pair(pair) => {
+                let pair = &self.chain.pairs[pair];
+                [Some(pair.forward), Some(pair.input)]
+            }
+        };
+        links.into_iter().flatten()
+    }
+
+    /// Whether the W of its microbatch is part of the pass.
+    fn has_weight(&self, choice: Choice) -> bool {
+        match choice {
+            Choice::Link(_) => false,
+            Choice::Weight(_) | Choice::Whole(_) => true,
+            Choice::Pair(pair) => self.chain.pairs[pair].is_whole,
+        }
     }
 
     /// The counts after the pass.
     pub(super) fn counts_after(&self, choice: Choice) -> Counts {
         let mut counts = self.counts.clone();
-        match choice {
-            Choice::Weight(weight) => counts.pending[weight] -= 1,
-            Choice::Link(at) | Choice::Whole(at) => {
-                let link = &self.chain.links[at];
-                if at > 0 {
-                    counts.waiting[at] -= 1;
-                }
-                if let Some(next) = counts.waiting.get_mut(at + 1) {
-                    *next += 1;
-                }
-                if !link.is_forward && choice == Choice::Link(at) {
-                    counts.pending[self.chain.stages[link.stage].weight] += 1;
-                }
+        if let Choice::Weight(weight) = choice {
+            counts.pending[weight] -= 1;
+        }
+        for at in self.links(choice) {
+            let link = &self.chain.links[at];
+            if at > 0 {
+                counts.waiting[at] -= 1;
+            }
+            if let Some(next) = counts.waiting.get_mut(at + 1) {
+                *next += 1;
+            }
+            if !link.is_forward && !self.has_weight(choice) {
+                counts.pending[self.chain.stages[link.stage].weight] += 1;
             }
         }
         counts
@@ -151,25 +175,28 @@ impl<'a> Class<'a> {
 
     /// The passes whose turn it is.
     fn turns(&self) -> impl Iterator<Item = Choice> + '_ {
-        let first = (self.phase == Phase::Feeding).then_some(Choice::Link(0));
-        let links = (1..self.chain.links.len()).filter(|&link| self.counts.waiting[link] > 0);
+        let waits = |link: usize| match link {
+            0 => self.phase == Phase::Feeding,
+            _ => self.counts.waiting[link] > 0,
+        };
+        let links = (0..self.chain.links.len()).filter(move |&link| waits(link));
         let weights = (0..self.chain.weights.len()).filter(|&weight| self.counts.pending[weight] > 0);
-        let wholes = self
-            .chain
-            .stages
-            .iter()
-            .filter(|stage| stage.whole_beside.is_some() && self.counts.waiting[stage.input] > 0);
-        first
-            .into_iter()
-            .chain(links.map(Choice::Link))
+        let inputs = self.chain.stages.iter().filter(|stage| stage.whole_beside.is_some());
+        let wholes = inputs.map(|stage| stage.input).filter(move |&input| waits(input));
+        let pairs = self.chain.pairs.iter().enumerate();
+        let pairs = pairs.filter(move |(_, pair)| waits(pair.forward) && waits(pair.input)).map(|(at, _)| at);
+        links
+            .map(Choice::Link)
             .chain(weights.map(Choice::Weight))
-            .chain(wholes.map(|stage| Choice::Whole(stage.input)))
+            .chain(wholes.map(Choice::Whole))
+            .chain(pairs.map(Choice::Pair))
     }
 
     fn device(&self, choice: Choice) -> usize {
         match choice {
             Choice::Link(link) | Choice::Whole(link) => self.chain.links[link].device,
             Choice::Weight(weight) => self.chain.weights[weight].device,
+            Choice::Pair(pair) => self.chain.links[self.chain.pairs[pair].forward].device,
         }
     }
 
@@ -177,32 +204,35 @@ impl<'a> Class<'a> {
         match choice {
             Choice::Link(link) => self.chain.links[link].duration,
             Choice::Weight(weight) => self.chain.weights[weight].duration,
-            Choice::Whole(input) => {
-                let link = &self.chain.links[input];
-                link.duration + self.chain.weights[self.chain.stages[link.stage].weight].duration
-            }
+            Choice::Whole(input) => self.chain.links[input].duration + self.weight_duration(input),
+            Choice::Pair(pair) => self.chain.pairs[pair].duration,
         }
+    }
+
+    /// How long the W that follows an I takes.
+    fn weight_duration(&self, input: usize) -> Ticks {
+        self.chain.weights[self.chain.stages[self.chain.links[input].stage].weight].duration
     }
 
     fn start(&self, choice: Choice, times: &[Ticks]) -> Ticks {
         let free = times[self.device(choice)];
-        match choice {
-            Choice::Link(link) | Choice::Whole(link) if link > 0 => free.max(times[self.queues[link]]),
-            Choice::Link(_) | Choice::Weight(_) | Choice::Whole(_) => free,
-        }
+        let waiting = self.links(choice).filter(|&link| link > 0);
+        waiting.map(|link| times[self.queues[link]]).fold(free, Ticks::max)
     }
 
     /// How much more is held from the start of the pass on, and what the device holds besides while it runs.
     fn needs(&self, choice: Choice) -> (Units, Units) {
+        let Chain { links, stages, weights, pairs, .. } = self.chain;
         match choice {
-            Choice::Link(link) => {
-                let link = &self.chain.links[link];
-                (link.acquires, link.beside)
-            }
-            Choice::Weight(weight) => (Units::ZERO, self.chain.weights[weight].beside),
+            Choice::Link(link) => (links[link].acquires, links[link].beside),
+            Choice::Weight(weight) => (Units::ZERO, weights[weight].beside),
             Choice::Whole(input) => {
-                let stage = &self.chain.stages[self.chain.links[input].stage];
-                (Units::ZERO, stage.whole_beside.unwrap_or_default())
+                (Units::ZERO, stages[links[input].stage].whole_beside.unwrap_or_default())
+            }
+            Choice::Pair(pair) => {
+                let pair = &pairs[pair];
+                let of_input = if pair.is_whole { Units::ZERO } else { links[pair.input].acquires };
+                (links[pair.forward].acquires + of_input, pair.beside)
             }
         }
     }
@@ -216,16 +246,17 @@ impl<'a> Class<'a> {
             || self.chain.capacity[device].is_none_or(|capacity| self.live[device] + needed <= capacity)
     }
 
-    /// Whether the pass may run as early as it can without taking memory from any other.
+    /// Whether the pass may run as early as it can without taking memory from any other, and is in no pair.
     fn is_free(&self, choice: Choice) -> bool {
-        match choice {
-            Choice::Link(0) | Choice::Whole(_) => false,
-            Choice::Link(_) | Choice::Weight(_) => {
-                let holds_no_more =
-                    self.needs(choice).0 == Units::ZERO || self.chain.capacity[self.device(choice)].is_none();
-                holds_no_more && self.has_room(choice) && self.leaves_room_for_weight(choice)
-            }
-        }
+        let is_single = match choice {
+            Choice::Link(link) => link > 0 && !self.chain.links[link].is_in_pairs,
+            Choice::Weight(_) => true,
+            Choice::Whole(_) | Choice::Pair(_) => false,
+        };
+        is_single
+            && (self.needs(choice).0 == Units::ZERO || self.chain.capacity[self.device(choice)].is_none())
+            && self.has_room(choice)
+            && self.leaves_room_for_weight(choice)
     }
 
     /// Whether the W of an I that was to run as one with it has room there without it.
@@ -246,10 +277,10 @@ impl<'a> Class<'a> {
         for link in 1..chain.links.len() {
             let begins = self.queues[link];
             let mut queue = &times[begins..begins + self.counts.waiting[link] as usize];
-            if choice == Choice::Link(link) || choice == Choice::Whole(link) {
+            if self.links(choice).any(|ran| ran == link) {
                 queue = &queue[1..];
             }
-            let arrives = choice == Choice::Link(link - 1) || choice == Choice::Whole(link - 1);
+            let arrives = self.links(choice).any(|ran| ran + 1 == link);
             let arrived = arrives.then(|| end + chain.links[link - 1].lag);
             // None starts before its device is free, nor before those in front of it have run.
             let Link { device, duration, .. } = chain.links[link];
@@ -269,20 +300,16 @@ impl<'a> Class<'a> {
     /// How far the objective reaches at the least because of a pass that ends then.
     fn last_end(&self, choice: Choice, end: Ticks, objective: Objective) -> Ticks {
         let device = self.device(choice);
-        match (objective, choice) {
-            (Objective::Makespan, Choice::Link(link)) => end + self.chain.links[link].tail,
-            (Objective::Makespan, Choice::Weight(_)) => end + self.chain.tails[device],
-            // What follows an I may include its own W.
-            (Objective::Makespan, Choice::Whole(input)) => {
-                let link = &self.chain.links[input];
-                let weight = self.chain.weights[self.chain.stages[link.stage].weight].duration;
-                end + self.chain.tails[device].max(link.tail - weight)
-            }
+        let tail = self.chain.tails[device];
+        if objective == Objective::DeviceSpan {
             // The device that begins; of the others the first start is not known.
-            (Objective::DeviceSpan, _) if device == self.chain.links[0].device => {
-                end + self.chain.tails[device]
-            }
-            (Objective::DeviceSpan, _) => Ticks::ZERO,
+            return if device == self.chain.links[0].device { end + tail } else { Ticks::ZERO };
         }
+        let of_links = self.links(choice).map(|link| {
+            let Link { is_forward, tail, .. } = self.chain.links[link];
+            // What follows an I may be its own W.
+            if !is_forward && self.has_weight(choice) { tail - self.weight_duration(link) } else { tail }
+        });
+        end + of_links.max().map_or(tail, |most| if self.has_weight(choice) { most.max(tail) } else { most })
     }
 }
