@@ -195,8 +195,8 @@ fn the_span_is_no_longer_than_that_of_the_schedule_of_least_makespan() {
 /// The effort allows ten steps for a bound, which are not enough for the states of one device.
 #[test]
 fn with_all_the_time_some_devices_are_followed_as_far_as_a_check_can_follow_them() {
-    let model = Model::equal_stages(Placement::v(3).expect("a placement"), 6, [3, 4, 2, 1])
-        .and_then(|model| model.with_uniform_capacity(Units(4)))
+    let model = Model::equal_stages(Placement::v(4).expect("a placement"), 8, [3, 4, 2, 0])
+        .and_then(|model| model.with_uniform_capacity(Units(3)))
         .expect("a model");
     let bound = |steps| lower_bound_until(&model, Objective::Makespan, steps, &mut || false).value;
     let (few, many) = (bound(10), bound(1_000_000));
@@ -218,23 +218,18 @@ fn with_all_the_time_some_devices_are_followed_as_far_as_a_check_can_follow_them
         told.push((progress.step.clone(), progress.bound));
     });
     assert_eq!(solution.expect("it fits").bound.value, many, "{told:?}");
-    assert_eq!(told.last().map(|&(_, bound)| bound), Some(many), "{told:?}");
 }
 
 /// Of looped placement there are no exact blocks, and these list schedules have no steady phase.
 #[test]
 fn all_microbatches_are_scheduled_by_list_where_few_do_not_repeat() {
-    let model = Model::equal_stages(Placement::looped(12, 2).expect("a placement"), 90, [3, 4, 2, 1])
-        .and_then(|model| model.with_uniform_capacity(Units(18)))
+    let model = Model::equal_stages(Placement::looped(24, 2).expect("a placement"), 160, [3, 4, 2, 1])
+        .and_then(|model| model.with_uniform_capacity(Units(48)))
         .expect("a model");
     let options = Options { effort: 1_000_000, exact_effort: 0, ..Options::default() };
     let solution = optimize(&model, &options, &mut |_| ()).expect("it fits");
-    assert!(
-        solution.value() <= solution.bound.value * 11 / 10,
-        "{} by {}",
-        solution.value(),
-        solution.engine
-    );
+    let (value, bound) = (solution.value().0, solution.bound.value.0);
+    assert!(value * 20 <= bound * 21, "{value} by {}, bound {bound}", solution.engine);
 }
 
 /// A device with two stages and one microbatch.
