@@ -4,7 +4,7 @@ use num_rational::Ratio;
 
 use super::path::{Paths, critical_path};
 use super::reason::{Bound, BoundError, BoundReason, CHECK_STEPS, Objective, Repetition};
-use super::relaxed::{of_states, relaxed};
+use super::relaxed::{followed, relaxed};
 use super::subset::{self, Steps, Subset};
 use super::{area, interval_bound, link, offload, trade, turnover, window, work};
 use crate::model::{Device, Model, Ticks};
@@ -42,7 +42,7 @@ pub fn lower_bound_until(
         let devices = Device::all(model.devices());
         return devices.filter_map(|device| work::bound(&apart, device, objective)).fold(alone, best);
     }
-    let (relaxed, followed, real) = (relaxed(&apart), of_states(&apart), Paths::new(&apart));
+    let (relaxed, real) = (relaxed(&apart), Paths::new(&apart));
     let paths = Paths::new(&relaxed);
     Device::all(model.devices())
         .flat_map(|device| of_device(&real, &paths, device, objective))
@@ -51,7 +51,9 @@ pub fn lower_bound_until(
                 .filter_map(|device| offload::bound(model, &paths, device, objective)),
         )
         .chain(link::bounds(model, &real, objective))
-        .chain(subset::best_bound(&followed, &Paths::new(&followed), objective, Steps(steps), is_over))
+        .chain(followed(&apart).iter().filter_map(|followed| {
+            subset::best_bound(followed, &Paths::new(followed), objective, Steps(steps), is_over)
+        }))
         // Last, so that it is named only where no other bound is as good.
         .chain(
             Device::all(model.devices()).flat_map(|device| trade::bounds(&real, &paths, device, objective)),
@@ -81,9 +83,11 @@ pub fn lower_bound_of(model: &Model, objective: Objective, devices: &[Device], s
     devices.iter().try_for_each(|&device| there(model, device)).ok()?;
     let ascend = !devices.is_empty() && devices.is_sorted_by(|one, other| one < other);
     let apart = model.with_own_links();
-    let model = &*of_states(&apart);
-    let paths = Paths::new(model);
-    ascend.then(|| subset::bound_of(model, &paths, objective, devices, &mut Steps(steps)))?
+    let models = if ascend { followed(&apart) } else { Vec::new() };
+    let bounds = models.iter().filter_map(|followed| {
+        subset::bound_of(followed, &Paths::new(followed), objective, devices, &mut Steps(steps))
+    });
+    bounds.reduce(|best, bound| if bound.value > best.value { bound } else { best })
 }
 
 /// The best bound up to a value that some devices alone give, where only what may end before that value is followed. Given the
@@ -99,8 +103,19 @@ pub fn lower_bound_below(
 ) -> Option<Bound> {
     one_direction(model).ok()?;
     let apart = model.with_own_links();
-    let model = &*of_states(&apart);
-    subset::best_below(model, &Paths::new(model), objective, value, Steps(steps), is_over)
+    let mut best: Option<Bound> = None;
+    for followed in followed(&apart) {
+        if best.as_ref().is_some_and(|best| best.value == value) {
+            break;
+        }
+        let paths = Paths::new(&followed);
+        let bound = subset::best_below(&followed, &paths, objective, value, Steps(steps), is_over);
+        best = best
+            .into_iter()
+            .chain(bound)
+            .reduce(|best, bound| if bound.value > best.value { bound } else { best });
+    }
+    best
 }
 
 /// A lower bound on the time per microbatch in the long run, over **all** schedules under the capacities,
@@ -123,12 +138,16 @@ pub fn steady_bound_until(model: &Model, steps: u64, is_over: &mut dyn FnMut() -
     }
     let least = interval_bound(model);
     let apart = model.with_own_links();
-    let (relaxed, followed) = (relaxed(&apart), of_states(&apart));
+    let relaxed = relaxed(&apart);
     let paths = Paths::new(&relaxed);
     let turns = Device::all(model.devices()).flat_map(|device| turnover::turns(&relaxed, &paths, device));
     turns
         .map(turnover::Turn::pace)
-        .chain(subset::steady(&followed, &Paths::new(&followed), Steps(steps), is_over))
+        .chain(
+            followed(&apart).iter().filter_map(|followed| {
+                subset::steady(followed, &Paths::new(followed), Steps(steps), is_over)
+            }),
+        )
         .fold(least, Ratio::max)
 }
 
@@ -168,16 +187,20 @@ pub fn holds(model: &Model, objective: Objective, bound: &Bound) -> Result<(), B
             let (real, relaxed) = (Paths::new(&apart), relaxed(&apart));
             value_of(bound, trade::bounds(&real, &Paths::new(&relaxed), *device, objective))?
         }
-        BoundReason::Subset { devices, repetition } => of_subset(&apart, objective, devices, *repetition)?,
+        BoundReason::Subset { devices, repetition } => {
+            ascending(model, devices)?;
+            by_states(&apart, bound.value, |followed| of_subset(followed, objective, devices, *repetition))?
+        }
         BoundReason::Horizon { devices, end } => {
             ascending(model, devices)?;
             if !(0..=Model::MAX_TOTAL).contains(&end.0) {
                 return Err(BoundError::Figures(bound.reason.clone()));
             }
-            let followed = of_states(&apart);
-            let (paths, steps) = (Paths::new(&followed), &mut Steps(CHECK_STEPS));
-            subset::least_below(&followed, &paths, devices, objective, *end, steps)
-                .ok_or(BoundError::TooLarge)?
+            by_states(&apart, bound.value, |followed| {
+                let (paths, steps) = (Paths::new(followed), &mut Steps(CHECK_STEPS));
+                subset::least_below(followed, &paths, devices, objective, *end, steps)
+                    .ok_or(BoundError::TooLarge)
+            })?
         }
     };
     if shown == bound.value { Ok(()) } else { Err(BoundError::Value { claimed: bound.value, shown }) }
@@ -209,14 +232,27 @@ fn ascending(model: &Model, devices: &[Device]) -> Result<(), BoundError> {
     if ascend { Ok(()) } else { Err(BoundError::Order) }
 }
 
-/// The value that follows from a claim about some devices.
+/// The value of which one of the [followed] models shows that it is the claimed one, or what the first shows.
+fn by_states(
+    model: &Model,
+    claimed: Ticks,
+    shown: impl Fn(&Model) -> Result<Ticks, BoundError>,
+) -> Result<Ticks, BoundError> {
+    let models = followed(model);
+    let first = shown(&models[0]);
+    if first == Ok(claimed) || !models[1..].iter().any(|model| shown(model) == Ok(claimed)) {
+        return first;
+    }
+    Ok(claimed)
+}
+
+/// The value that follows from a claim about some devices in one of the [followed] models.
 fn of_subset(
     model: &Model,
     objective: Objective,
     devices: &[Device],
     repetition: Option<Repetition>,
 ) -> Result<Ticks, BoundError> {
-    ascending(model, devices)?;
     let microbatches = model.microbatches();
     let followed = repetition.map_or(microbatches, |claim| claim.after);
     let figures = || {
@@ -227,7 +263,6 @@ fn of_subset(
         return Err(figures());
     }
     let mut steps = Steps(CHECK_STEPS);
-    let model = &*of_states(model);
     let mut subset = Subset::new(model, &Paths::new(model), devices);
     subset.begin(followed, &mut steps).ok_or(BoundError::TooLarge)?;
     if repetition.is_some_and(|claim| !subset.repeats(claim)) {

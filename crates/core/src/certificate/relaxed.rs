@@ -32,15 +32,14 @@ pub(super) fn relaxed(model: &Model) -> Cow<'_, Model> {
     }
 }
 
-/// The model of which the [states](super::subset) of some devices are followed: pairs are passes there, and what passes need
-/// while they run, and what an I leaves beyond what its F kept, is counted. With recomputation or offloading it is the [relaxed]
-/// one.
-pub(super) fn of_states(model: &Model) -> Cow<'_, Model> {
-    if model.offload().is_some() || model.memory().checkpoint.is_some() {
-        relaxed(model)
-    } else {
-        Cow::Borrowed(model)
-    }
+/// The models of which the [states](super::subset) of some devices are followed: each bound of one is a bound of the model. In the
+/// model itself, which comes first, pairs are passes, and what passes need while they run and what an I leaves beyond what its F kept
+/// is counted; but its states may be more. With recomputation or offloading, there is only the [relaxed] one.
+pub(super) fn followed(model: &Model) -> Vec<Cow<'_, Model>> {
+    let is_followed_itself = model.offload().is_none() && model.memory().checkpoint.is_none();
+    let is_simple = model.has_plain_memory() && !model.has_cheaper_pairs();
+    let itself = is_followed_itself && !is_simple;
+    itself.then_some(Cow::Borrowed(model)).into_iter().chain([relaxed(model)]).collect()
 }
 
 #[cfg(test)]

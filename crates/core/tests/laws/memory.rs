@@ -191,9 +191,9 @@ fn no_smaller_pool_of_buffers_is_enough() {
 /// Also where devices have no more room than a schedule needs.
 #[test]
 fn no_bound_is_above_a_schedule_of_the_whole_model() {
-    let (mut seen, mut higher) = (0, 0);
+    let (mut seen, mut higher, mut above_the_floor) = (0, 0, 0);
     for_each_problem(1200, |model, schedule| {
-        assert_eq!(steady_bound(model, 1000), steady_bound(&model.memory_floor(), 1000));
+        assert!(steady_bound(model, 1000) >= steady_bound(&model.memory_floor(), 1000));
         let verdict = replay(model, schedule);
         let (true, Some(timing)) = (verdict.is_valid(), &verdict.timing) else { return };
         let peaks = Device::all(model.devices()).zip(&verdict.peak_memory);
@@ -205,7 +205,9 @@ fn no_bound_is_above_a_schedule_of_the_whole_model() {
                 let bound = lower_bound(model, objective);
                 assert!(bound.value <= objective.of(&timing.metrics), "{bound:?}");
                 assert_eq!(holds(model, objective, &bound), Ok(()));
-                assert_eq!(bound, lower_bound(&model.memory_floor(), objective));
+                let of_floor = lower_bound(&model.memory_floor(), objective);
+                assert!(of_floor.value <= bound.value);
+                above_the_floor += usize::from(of_floor.value < bound.value);
                 // What passes need besides leaves less room.
                 let of_kept = lower_bound(&model.with_kept_memory(), objective);
                 assert!(of_kept.value <= bound.value);
@@ -214,7 +216,7 @@ fn no_bound_is_above_a_schedule_of_the_whole_model() {
         }
         seen += 1;
     });
-    assert!(seen > 100 && higher > 10, "{seen} {higher}");
+    assert!(seen > 100 && higher > 10 && above_the_floor > 10, "{seen} {higher} {above_the_floor}");
 }
 
 #[test]
