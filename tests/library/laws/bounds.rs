@@ -27,12 +27,14 @@ pub fn optimum(model: &Model, kinds: &[Kind], objective: Objective) -> Option<i6
             passes.extend(Microbatch::all(model.microbatches()).map(|of| Pass::new(stage, kind, of)));
         }
     }
-    optimum_of(model, passes, objective)?
+    optimum_of(model, passes, objective).ok()?
 }
 
-/// The same for these passes, of which those of one stage and one kind follow each other; nothing when there are too many orders
-/// to try.
-fn optimum_of(model: &Model, passes: Vec<Pass>, objective: Objective) -> Option<Option<i64>> {
+struct TooManyOrders;
+
+/// The same for these passes, of which those of one stage and one kind follow each other; nothing when no order keeps to the
+/// capacities.
+fn optimum_of(model: &Model, passes: Vec<Pass>, objective: Objective) -> Result<Option<i64>, TooManyOrders> {
     let devices = model.devices() as usize;
     let mut search = Search {
         model,
@@ -48,7 +50,7 @@ fn optimum_of(model: &Model, passes: Vec<Pass>, objective: Objective) -> Option<
         left: MOST_ORDERS,
     };
     search.extend(0);
-    (search.left > 0).then_some((search.best < i64::MAX).then_some(search.best))
+    if search.left > 0 { Ok((search.best < i64::MAX).then_some(search.best)) } else { Err(TooManyOrders) }
 }
 
 struct Search<'a> {
@@ -314,7 +316,7 @@ proptest! {
             .expect("a model");
         let choices = 0..1_u32 << backwards;
         let optima = choices.map(|choice| optimum_of(&model, as_chosen(&model, choice), Objective::Makespan));
-        let Some(optima) = optima.collect::<Option<Vec<_>>>() else { return Ok(()) };
+        let Ok(optima) = optima.collect::<Result<Vec<_>, _>>() else { return Ok(()) };
         let devices: Vec<Device> = Device::all(model.devices()).collect();
         let bound = lower_bound_of(&model, Objective::Makespan, &devices, ENOUGH).map(|bound| bound.value);
         let optimum = optima.into_iter().flatten().min().map(Ticks);
