@@ -37,10 +37,9 @@ pub fn lower_bound_until(
 ) -> Bound {
     let alone = alone(model, objective);
     let apart = model.with_own_links();
-    let best = |best: Bound, bound: Bound| if bound.value > best.value { bound } else { best };
     if one_direction(model).is_err() {
         let devices = Device::all(model.devices());
-        return devices.filter_map(|device| work::bound(&apart, device, objective)).fold(alone, best);
+        return devices.filter_map(|device| work::bound(&apart, device, objective)).fold(alone, better);
     }
     let (relaxed, real) = (relaxed(&apart), Paths::new(&apart));
     let paths = Paths::new(&relaxed);
@@ -58,7 +57,12 @@ pub fn lower_bound_until(
         .chain(
             Device::all(model.devices()).flat_map(|device| trade::bounds(&real, &paths, device, objective)),
         )
-        .fold(alone, best)
+        .fold(alone, better)
+}
+
+/// The better one of two bounds, the first of equals.
+fn better(best: Bound, bound: Bound) -> Bound {
+    if bound.value > best.value { bound } else { best }
 }
 
 /// The best of the bounds that rest on one device and on what every microbatch takes alone.
@@ -87,13 +91,14 @@ pub fn lower_bound_of(model: &Model, objective: Objective, devices: &[Device], s
     let bounds = models.iter().filter_map(|followed| {
         subset::bound_of(followed, &Paths::new(followed), objective, devices, &mut Steps(steps))
     });
-    bounds.reduce(|best, bound| if bound.value > best.value { bound } else { best })
+    bounds.reduce(better)
 }
 
 /// The best bound up to a value that some devices alone give, where only what may end before that value is followed. Given the
 /// value of a schedule it may prove that none is better. Nothing where one of the devices kept would have no capacity.
 ///
 /// It looks at no further set of devices once `is_over` says so, or the steps are spent; each set takes at most a quarter of them.
+/// Where the model says more than passes and latencies, its relaxation may take as many steps again.
 pub fn lower_bound_below(
     model: &Model,
     objective: Objective,
@@ -110,10 +115,7 @@ pub fn lower_bound_below(
         }
         let paths = Paths::new(&followed);
         let bound = subset::best_below(&followed, &paths, objective, value, Steps(steps), is_over);
-        best = best
-            .into_iter()
-            .chain(bound)
-            .reduce(|best, bound| if bound.value > best.value { bound } else { best });
+        best = best.into_iter().chain(bound).reduce(better);
     }
     best
 }

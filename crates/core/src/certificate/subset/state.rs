@@ -117,15 +117,19 @@ impl<'a> Class<'a> {
 
     /// The links that the pass runs.
     fn links(&self, choice: Choice) -> impl Iterator<Item = usize> + use<> {
-        let links = match choice {
+        self.up_to_two_links(choice).into_iter().flatten()
+    }
+
+    /// The same, with nothing in place of those that it does not run.
+    fn up_to_two_links(&self, choice: Choice) -> [Option<usize>; 2] {
+        match choice {
             Choice::Link(link) | Choice::Whole(link) => [Some(link), None],
             Choice::Weight(_) => [None, None],
             Choice::Pair(pair) => {
                 let pair = &self.chain.pairs[pair];
                 [Some(pair.forward), Some(pair.input)]
             }
-        };
-        links.into_iter().flatten()
+        }
     }
 
     /// Whether the W of its microbatch is part of the pass.
@@ -268,7 +272,7 @@ impl<'a> Class<'a> {
     }
 
     fn write_after(&self, choice: Choice, start: Ticks, times: &[Ticks], after: &mut Times) {
-        let (chain, ran) = (self.chain, self.device(choice));
+        let (chain, ran, links) = (self.chain, self.device(choice), self.up_to_two_links(choice));
         let end = start + self.duration(choice);
         after.clear();
         // Passes are run in the order of their starts: no device starts another before this one.
@@ -277,11 +281,10 @@ impl<'a> Class<'a> {
         for link in 1..chain.links.len() {
             let begins = self.queues[link];
             let mut queue = &times[begins..begins + self.counts.waiting[link] as usize];
-            if self.links(choice).any(|ran| ran == link) {
+            if links.contains(&Some(link)) {
                 queue = &queue[1..];
             }
-            let arrives = self.links(choice).any(|ran| ran + 1 == link);
-            let arrived = arrives.then(|| end + chain.links[link - 1].lag);
+            let arrived = links.contains(&Some(link - 1)).then(|| end + chain.links[link - 1].lag);
             // None starts before its device is free, nor before those in front of it have run.
             let Link { device, duration, .. } = chain.links[link];
             let mut earliest = after[device];
