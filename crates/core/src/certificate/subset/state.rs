@@ -83,6 +83,17 @@ pub(super) struct Class<'a> {
     queues: Vec<usize>,
     /// By device: what is live.
     live: Vec<Units>,
+    /// The passes that may fill a gap.
+    fillers: Vec<Filler>,
+}
+
+/// A single pass that takes no memory from any other, and what its start depends on.
+struct Filler {
+    choice: Choice,
+    device: usize,
+    duration: Ticks,
+    /// Where the instant from which it may run is in the times, if it waits for any.
+    waits_for: Option<usize>,
 }
 
 impl<'a> Class<'a> {
@@ -102,7 +113,16 @@ impl<'a> Class<'a> {
         for (weight, &pending) in chain.weights.iter().zip(&counts.pending) {
             live[weight.device] += weight.held * i64::from(pending);
         }
-        Self { chain, phase, counts, queues, live }
+        let mut class = Self { chain, phase, counts, queues, live, fillers: Vec::new() };
+        let free = class.turns().filter(|&choice| class.is_free(choice));
+        let fillers = free.map(|choice| Filler {
+            choice,
+            device: class.device(choice),
+            duration: class.duration(choice),
+            waits_for: class.links(choice).next().map(|link| class.queues[link]),
+        });
+        class.fillers = fillers.collect();
+        class
     }
 
     /// The passes whose turn it is, and for which there is room.
@@ -166,11 +186,12 @@ impl<'a> Class<'a> {
     /// it.
     pub(super) fn times_after(&self, choice: Choice, times: &[Ticks], after: &mut Times) -> Option<()> {
         let start = self.start(choice, times);
-        let fills = |other: Choice| {
-            let begin = self.start(other, times);
-            begin < start && begin + self.duration(other) <= start && other != choice && self.is_free(other)
+        let fills = |other: &Filler| {
+            let free = times[other.device];
+            let begin = other.waits_for.map_or(free, |at| free.max(times[at]));
+            begin < start && begin + other.duration <= start && other.choice != choice
         };
-        if self.turns().any(fills) {
+        if self.fillers.iter().any(fills) {
             return None;
         }
         self.write_after(choice, start, times, after);
