@@ -6,7 +6,9 @@ use crate::certificate::{
     Bound, BoundError, BoundReason, STEPS, holds, lower_bound_of, lower_bound_until, lower_bound_within,
     steady_bound, steady_bound_until,
 };
-use crate::model::{Costs, Kind, Memory, Placement, Stage, Units};
+use crate::model::{
+    Costs, Kind, Memory, Overlap, PairDurations, Placement, Stage, Transient, Units, Workspace,
+};
 
 fn model(devices: u32, microbatches: u32, capacity: i64, costs: [i64; 4]) -> Model {
     let placement = Placement::v(devices).expect("a placement");
@@ -462,4 +464,61 @@ fn a_device_alone_may_need_more_steps_than_are_allowed_at_first() {
     let more = lower_bound_of(&model, Objective::Makespan, &[Device(0)], 4 * STEPS).expect("it is enough");
     assert_eq!(more.value, Ticks(775));
     assert_eq!(holds(&model, Objective::Makespan, &more), Ok(()));
+}
+
+/// As one with its I, a W may need less room than alone: an I that goes into a gap may leave its W without room.
+#[test]
+fn an_input_goes_into_no_gap_if_its_weight_needs_more_room_without_it() {
+    let units = |values: [i64; 3]| values.map(Units).to_vec();
+    let ticks = |values: [i64; 3]| values.map(Ticks).to_vec();
+    let model = Model::equal_stages(Placement::linear(3).expect("a placement"), 3, [1, 1, 1, 0]);
+    let model = model.expect("a model");
+    let costs = Costs {
+        forward: ticks([3, 3, 4]),
+        backward_input: ticks([3, 3, 3]),
+        backward_weight: ticks([4, 2, 4]),
+        ..model.costs().clone()
+    };
+    let memory = Memory {
+        activation: units([2, 2, 2]),
+        retained_for_weight: units([2, 2, 2]),
+        ..model.memory().clone()
+    };
+    let none = units([0, 0, 0]);
+    let workspace = Workspace {
+        forward: none.clone(),
+        backward_input: none.clone(),
+        backward_weight: units([3, 2, 3]),
+        backward: none.clone(),
+        recompute: none,
+    };
+    let transient = Transient { workspace: Some(workspace), receive: None };
+    let model = model
+        .with_costs(costs)
+        .and_then(|model| model.with_plain_memory(memory))
+        .and_then(|model| model.with_transient(transient))
+        .and_then(|model| model.with_uniform_activation_capacity(Some(Units(4))));
+    let devices: Vec<Device> = Device::all(3).collect();
+    let bound = lower_bound_of(&model.expect("a model"), Objective::Makespan, &devices, STEPS);
+    // As long as the best of all orders; 57 if such an I goes into gaps.
+    assert_eq!(bound.map(|bound| bound.value), Some(Ticks(56)));
+}
+
+/// An I that goes into a gap before an F may have been worth more beside it.
+#[test]
+fn an_input_that_saves_time_in_a_pair_goes_into_no_gap() {
+    let model = model(2, 2, 5, [4, 2, 2, 0]);
+    let memory = Memory {
+        activation: vec![Units(2); 4],
+        retained_for_weight: vec![Units(2); 4],
+        ..model.memory().clone()
+    };
+    let [forward_backward, forward_input] =
+        [PairDurations::Uniform(Ticks(4)), PairDurations::Uniform(Ticks(4))];
+    let overlap = Overlap { forward_backward, forward_input, ..Overlap::default() };
+    let model = model.with_plain_memory(memory).and_then(|model| model.with_overlap(overlap));
+    let bound =
+        lower_bound_of(&model.expect("a model"), Objective::Makespan, &[Device(0), Device(1)], 4 * STEPS);
+    // As long as the best schedule; 48 if such an I goes into gaps.
+    assert_eq!(bound.map(|bound| bound.value), Some(Ticks(46)));
 }
