@@ -13,6 +13,7 @@
 //! What to do about memory, [`memory`] says, about recomputation, [`levels`], and what to offload, [`offload`]. Two directions,
 //! which those searches do not know either, are for [`two_way`].
 
+mod around;
 mod climb;
 mod fit;
 mod least;
@@ -36,6 +37,7 @@ use crate::certificate::{Bound, shortened};
 use crate::model::{Model, Overlap, Stage, Ticks};
 use crate::schedule::Schedule;
 use crate::stop::Stop;
+use around::Around;
 use climb::Climb;
 use fit::Fit;
 pub(super) use least::check;
@@ -115,7 +117,9 @@ impl<'a> Search<'a> {
         }
         let bound = lower_bound_until(model, options.objective, 0, &mut || false);
         let time = options.stop.remaining();
-        let until = options.stop.within(time / 16 * 12);
+        // Corridors take as much again as what changes it at random.
+        let sixteenths = if Around::is_for(model, options.objective) { 8 } else { 12 };
+        let until = options.stop.within(time / 16 * sixteenths);
         Self { model, options, plain, bound, time, until, is_cut_short: false, found: Vec::new() }
     }
 
@@ -167,7 +171,9 @@ impl<'a> Search<'a> {
     /// What is found for passes alone, by choice of levels, the best under the model first.
     fn apart(&mut self, progress: &mut dyn FnMut(&Progress)) -> Result<Vec<(Choice, Apart)>, OptimizeError> {
         let choices = Choice::all(&self.plain);
+        let with_corridors = Around::is_for(self.model, self.options.objective);
         let sixteenths = match (self.model.can_offload(), self.model.has_cheaper_pairs()) {
+            _ if with_corridors => 4,
             (true, _) => 5,
             (false, true) => 7,
             (false, false) => 8,
@@ -248,6 +254,26 @@ impl<'a> Search<'a> {
                 (most_steps(&options.stop), options.stop.within(options.stop.remaining() / 8));
             let alone = lower_bound_until(model, options.objective, steps, &mut || stop.is_due());
             self.take_bound(Some(alone));
+        }
+    }
+
+    /// Goes from the best of these schedules to what corridors around it lead to.
+    fn search_around(&self, starts: &mut [Found], progress: &mut dyn FnMut(&Progress)) {
+        let options = self.options;
+        let stop = options.stop.within(options.stop.remaining() / 2);
+        let around = Around {
+            model: self.model,
+            bound: self.bound.value,
+            effort: options.effort / 4,
+            seed: options.seed,
+            threads: options.threads,
+            stop: &stop,
+        };
+        let Some(best) = starts.iter_mut().min_by_key(|(found, _)| found.rank()) else { return };
+        let step = "searching in corridors".to_owned();
+        progress(&Progress { step, best: Some(best.0.value), bound: self.bound.value, is_inner: false });
+        if let Some(shorter) = around.shorter(&best.0) {
+            *best = (shorter, None);
         }
     }
 
@@ -412,7 +438,8 @@ impl<'a> Search<'a> {
         if !last.is_cut_short || is_better || self.options.stop.is_due() {
             return Ok(());
         }
-        let stop = self.options.stop.within(self.options.stop.remaining() / 4 * 3);
+        let quarters = if Around::is_for(self.model, self.options.objective) { 1 } else { 3 };
+        let stop = self.options.stop.within(self.options.stop.remaining() / 4 * quarters);
         let options = Options { stop, known: vec![last.schedule.clone()], ..self.options.clone() };
         let bound = self.bound.value;
         let mut report = |told: &Progress| progress(&Progress { bound, is_inner: true, ..told.clone() });
@@ -435,6 +462,9 @@ impl<'a> Search<'a> {
         let rank = |(found, pairs): &Found| (found.rank(), pairs.is_none());
         let mut starts: Vec<_> =
             [here, gone].into_iter().filter_map(|found| found.into_iter().min_by_key(rank)).collect();
+        if Around::is_for(model, objective) {
+            self.search_around(&mut starts, progress);
+        }
         if let Some(value) = starts.iter().map(|(found, _)| found.value).min() {
             self.raise_bound_below(value, progress);
         }

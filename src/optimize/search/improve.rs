@@ -2,7 +2,7 @@
 //! disturbed.
 
 use super::super::anneal::Annealing;
-use super::super::corridor::{Corridor, Taste};
+use super::super::corridor::{Corridor, Moves, Taste};
 use super::super::dispatch::{dispatch, forwards_of, rules};
 use super::arena::{Arena, Candidate};
 use super::{BATCH, Search};
@@ -170,9 +170,12 @@ impl Arena<'_> {
         if is_reversed {
             reverse(&mut orders);
         }
-        let mut corridor = Corridor::new(problem, is_reversed);
-        let shorter = corridor.shorter(&orders, taste, 2 * work, stop);
-        let candidate = shorter.and_then(|mut orders| {
+        let moves = Moves::of_problem(problem, is_reversed);
+        let mut corridor = Corridor::new(&moves);
+        let given = moves.sequence_of_orders(&orders);
+        let shorter = given.and_then(|given| corridor.shorter(&given, taste, 2 * work, stop));
+        let candidate = shorter.and_then(|shorter| {
+            let mut orders = moves.orders(&shorter);
             if is_reversed {
                 reverse(&mut orders);
             }

@@ -44,7 +44,7 @@ impl Front {
             if self.sums[place] >= sum && is_as_good(times, &self.flat[at(place)]) {
                 continue;
             }
-            if kept < place {
+            if kept != place {
                 self.sums[kept] = self.sums[place];
                 self.flat.copy_within(at(place), kept * width);
             }

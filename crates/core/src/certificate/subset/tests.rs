@@ -2,6 +2,7 @@ use std::fmt::Write as _;
 
 use super::front::Front;
 use super::*;
+use crate::certificate::relaxed::relaxed;
 use crate::certificate::{
     Bound, BoundError, BoundReason, STEPS, holds, lower_bound_of, lower_bound_until, lower_bound_within,
     steady_bound, steady_bound_until,
@@ -436,6 +437,46 @@ fn weights_are_one_if_device_duration_and_memory_are_equal() {
     assert_eq!(kinds([5, 2, 2, 2], [1, 1, 1, 1]), 3);
     assert_eq!(kinds([2, 2, 2, 2], [1, 1, 2, 1]), 3);
     assert_eq!(kinds([5, 5, 2, 2], [1, 1, 1, 1]), 4);
+}
+
+/// What follows from the model without pairs is true of the model too, though the states with pairs show more.
+#[test]
+fn a_claim_may_rest_on_the_relaxed_model_alone() {
+    let [forward_backward, forward_input] =
+        [PairDurations::Uniform(Ticks(6)), PairDurations::Uniform(Ticks(4))];
+    let overlap = Overlap { forward_backward, forward_input, ..Overlap::default() };
+    let model = model(2, 3, 4, [3, 4, 2, 0]).with_overlap(overlap).expect("no shorter than the longer");
+    let of = |model: &Model| {
+        let devices = [Device(0), Device(1)];
+        lower_bound_of(model, Objective::Makespan, &devices, 4 * STEPS).expect("it is small")
+    };
+    let (better, relaxed) = (of(&model), of(&relaxed(&model)));
+    assert!(relaxed.value < better.value, "{relaxed:?} {better:?}");
+    assert_eq!(relaxed.reason, better.reason);
+    for bound in [&better, &relaxed] {
+        assert_eq!(holds(&model, Objective::Makespan, bound), Ok(()));
+    }
+    for value in [relaxed.value - Ticks(1), better.value + Ticks(1)] {
+        let claimed = Bound { value, ..better.clone() };
+        let judged = holds(&model, Objective::Makespan, &claimed);
+        assert_eq!(judged, Err(BoundError::Value { claimed: value, shown: better.value }));
+    }
+}
+
+#[test]
+fn pairs_are_of_two_passes_of_one_device() {
+    let [forward_backward, forward_input] =
+        [PairDurations::Uniform(Ticks(6)), PairDurations::Uniform(Ticks(4))];
+    let overlap = Overlap { forward_backward, forward_input, ..Overlap::default() };
+    let model = model(2, 3, 4, [3, 4, 2, 0]).with_overlap(overlap).expect("no shorter than the longer");
+    let chain = Chain::new(&model, &Paths::new(&model), &[Device(0), Device(1)]);
+    // With each of two Fs of a device, one of two Is or Bs.
+    assert_eq!(chain.pairs.len(), 2 * 2 * 2 * 2);
+    for pair in &chain.pairs {
+        let [forward, input] = [pair.forward, pair.input].map(|at| &chain.links[at]);
+        assert_eq!((forward.device, forward.is_forward, input.is_forward), (input.device, true, false));
+        assert_eq!(pair.duration, Ticks(if pair.is_whole { 6 } else { 4 }));
+    }
 }
 
 #[test]
