@@ -64,7 +64,7 @@ impl Around<'_> {
                 let sequence = corridor.shorter(&given, taste, 2 * work, self.stop);
                 let shorter = sequence.and_then(|sequence| {
                     let schedule = moves.schedule(self.model, &sequence).ok()?;
-                    self.replayed(schedule, &engine)
+                    self.replayed(&schedule, &engine)
                 });
                 (shorter, corridor.placed)
             });
@@ -80,12 +80,12 @@ impl Around<'_> {
     }
 
     /// A schedule, if it is valid or can be made to fit.
-    fn replayed(&self, schedule: Schedule, engine: &str) -> Option<ReplayedSchedule> {
+    fn replayed(&self, schedule: &Schedule, engine: &str) -> Option<ReplayedSchedule> {
         let (model, objective) = (self.model, Objective::Makespan);
         let passes_left = MOST_REPLAYS * schedule.len();
         let replayed = ReplayedSchedule::new(model, objective, schedule.clone(), engine.to_owned());
         let mut fit = Fit { model, objective, passes_left, stop: self.stop.clone() };
-        replayed.ok().or_else(|| fit.fitted(&schedule, engine))
+        replayed.ok().or_else(|| fit.fitted(schedule, engine))
     }
 }
 

@@ -8,8 +8,9 @@
 //! save time, two more sources are those for passes as much [shorter](crate::certificate::shortened) as pairs can make them, which
 //! gives orders that are good once pairs are made; and named schedules with pairs. What is over a capacity by a little is made to
 //! [fit]. In each schedule forwards and backwards that follow each other become pairs wherever replay says that this helps. Where
-//! pairs and copies are of little use, and time ended the search for passes alone, it goes on with the time that is left. In the end
-//! the best one is changed at random: its pairs and its orders, which also decide when the gradients of a stage can be reduced.
+//! pairs and copies are of little use, and time ended the search for passes alone, it goes on with the time that is left. Where there
+//! are few passes, corridors [around] the best one lead to better ones. In the end the best one is changed at random: its pairs and
+//! its orders, which also decide when the gradients of a stage can be reduced.
 //! What to do about memory, [`memory`] says, about recomputation, [`levels`], and what to offload, [`offload`]. Two directions,
 //! which those searches do not know either, are for [`two_way`].
 

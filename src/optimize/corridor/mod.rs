@@ -109,7 +109,7 @@ impl<'a> Corridor<'a> {
             if stop.is_due() || self.placed > limit {
                 return None;
             }
-            let level = self.kept(std::mem::take(&mut found[passes]), &goal, taste);
+            let level = Self::kept(std::mem::take(&mut found[passes]), &goal, taste);
             let placed = next.next_if(|_| reached == passes);
             for (at, state) in level.iter().enumerate() {
                 let given = placed.filter(|_| state.is_given);
@@ -117,13 +117,13 @@ impl<'a> Corridor<'a> {
                 self.continue_from(state, origin, given, value, taste, &mut found);
             }
             history.push(level.iter().map(|state| state.origin).collect());
-            for class in placed.into_iter().flat_map(|placed| self.moves.moves[placed].classes()) {
+            for class in placed.into_iter().flat_map(|placed| self.moves.all[placed].classes()) {
                 goal[class] += 1;
                 reached += 1;
             }
         }
         let end = |state: &State| state.times[..devices].iter().copied().max().unwrap_or_default();
-        let last = self.kept(std::mem::take(&mut found[all]), &goal, taste);
+        let last = Self::kept(std::mem::take(&mut found[all]), &goal, taste);
         let best = last.iter().min_by_key(|state| end(state))?;
         if end(best) >= value {
             return None;
@@ -140,7 +140,7 @@ impl<'a> Corridor<'a> {
     }
 
     /// The states to go on from: of those near the goal first, the best, as many as are kept.
-    fn kept(&self, found: Vec<State>, goal: &[u32], taste: Taste) -> Vec<State> {
+    fn kept(found: Vec<State>, goal: &[u32], taste: Taste) -> Vec<State> {
         let mut level = undominated(found);
         for state in &mut level {
             let apart: u64 =
@@ -167,15 +167,15 @@ impl<'a> Corridor<'a> {
         found: &mut [Vec<State>],
     ) {
         let queues = self.queues(&state.begun);
-        let all = self.moves;
-        let choices: Vec<Choice> = (0..all.moves.len())
+        let moves = self.moves;
+        let choices: Vec<Choice> = (0..moves.all.len())
             .filter_map(|at| {
-                let moved = &all.moves[at];
+                let moved = &moves.all[at];
                 let mut start = state.times[moved.device];
                 for &waiting in &moved.waits {
-                    let class = &all.classes[waiting];
+                    let class = &moves.classes[waiting];
                     let index = state.begun[waiting];
-                    if index == all.microbatches
+                    if index == moves.microbatches
                         || class.needs.iter().any(|&(need, _)| state.begun[need] <= index)
                     {
                         return None;
@@ -185,7 +185,7 @@ impl<'a> Corridor<'a> {
                     }
                 }
                 let has_room = moved.acquires <= 0
-                    || state.live[moved.device] + moved.acquires <= all.limits[moved.device];
+                    || state.live[moved.device] + moved.acquires <= moves.limits[moved.device];
                 Some(Choice {
                     at,
                     start,
@@ -211,10 +211,10 @@ impl<'a> Corridor<'a> {
                 continue;
             }
             let next = self.after(state, &queues, choice);
-            self.placed += next.times.len() / 2 + all.classes.len();
+            self.placed += next.times.len() / 2 + moves.classes.len();
             let (least, cost) = self.judge(&next, taste);
             if least < value || is_given {
-                let passes = origin.passes + all.moves[choice.at].classes().count();
+                let passes = origin.passes + moves.all[choice.at].classes().count();
                 let origin = Origin { placed: choice.at, ..origin };
                 found[passes].push(State { origin, cost, is_given, ..next });
             }
@@ -233,14 +233,14 @@ impl<'a> Corridor<'a> {
     }
 
     fn after(&self, state: &State, queues: &[usize], choice: &Choice) -> State {
-        let all = self.moves;
-        let devices = all.by_tail.len();
-        let moved = &all.moves[choice.at];
+        let moves = self.moves;
+        let devices = moves.by_tail.len();
+        let moved = &moves.all[choice.at];
         let (mut begun, mut live) = (state.begun.clone(), state.live.clone());
         for class in moved.classes() {
             begun[class] += 1;
-            live[moved.device] += all.classes[class].held;
-            if let Some((to, buffer)) = all.classes[class].sends {
+            live[moved.device] += moves.classes[class].held;
+            if let Some((to, buffer)) = moves.classes[class].sends {
                 live[to] += buffer;
             }
         }
@@ -248,7 +248,7 @@ impl<'a> Corridor<'a> {
         // Passes are placed in the order of their starts: no device starts another before this one.
         times.extend(state.times[..devices].iter().map(|&free| free.max(choice.start)));
         times[moved.device] = choice.end;
-        for (at, class) in all.classes.iter().enumerate() {
+        for (at, class) in moves.classes.iter().enumerate() {
             let before = class.waiting(&state.begun, state.begun[at]);
             let mut queue = &state.times[queues[at]..queues[at] + before];
             if before > 0 && moved.classes().any(|placed| placed == at) {

@@ -62,7 +62,8 @@ impl Move {
 /// Everything that can be placed, for as many microbatches as there are.
 pub(in crate::optimize) struct Moves {
     pub(super) classes: Vec<Class>,
-    pub(super) moves: Vec<Move>,
+    /// What devices can start.
+    pub(super) all: Vec<Move>,
     /// By device: its classes, as positions, by what follows them, longest first.
     pub(super) by_tail: Vec<Vec<usize>>,
     /// By device: the most that it may hold, in units.
@@ -119,7 +120,7 @@ impl Moves {
         };
         let moves = classes.iter().enumerate().map(single).collect();
         let limits = problem.limits.clone();
-        Self { classes, moves, by_tail, limits, microbatches: problem.microbatches(), is_reversed }
+        Self { classes, all: moves, by_tail, limits, microbatches: problem.microbatches(), is_reversed }
     }
 
     /// Everything that devices can start where nothing is recomputed: Fs, Is, Ws, Bs and pairs that save time, with all memory
@@ -128,9 +129,9 @@ impl Moves {
     pub(in crate::optimize) fn of_model(model: &Model) -> Self {
         let alone = model.with_own_links().with_gathers_at_once();
         let problem = IndexedProblem::split(&alone, &vec![false; model.stages() as usize]);
-        let mut all = Self::of_problem(&problem, false);
+        let mut moves = Self::of_problem(&problem, false);
         let short = shortened(model);
-        for class in &mut all.classes {
+        for class in &mut moves.classes {
             let (stage, kind) = (class.stage, class.kind);
             let (kept, for_weight) = (model.activation(stage).0, model.retained_for_weight(stage).0);
             class.work = short.duration(stage, kind).0;
@@ -142,8 +143,8 @@ impl Moves {
                 _ => -for_weight,
             };
         }
-        all.moves = all.singles(model).chain(all.pairs(model)).collect();
-        all
+        moves.all = moves.singles(model).chain(moves.pairs(model)).collect();
+        moves
     }
 
     /// The class of a stage and kind.
@@ -293,12 +294,11 @@ impl Moves {
                         && waits.iter().all(|at| other.waits.contains(at))
                 };
                 // Where memory is plain, a B is an I and a W.
-                match (self.moves.iter().position(is_it), weight, &waits[..]) {
+                match (self.all.iter().position(is_it), weight, &waits[..]) {
                     (Some(at), ..) => steps.push(at),
                     (None, Some(weight), &[input]) => {
-                        let single = |class| {
-                            self.moves.iter().position(|of| of.weight.is_none() && of.waits == [class])
-                        };
+                        let single =
+                            |class| self.all.iter().position(|of| of.weight.is_none() && of.waits == [class]);
                         steps.extend([single(input)?, single(weight)?]);
                     }
                     _ => return None,
@@ -324,7 +324,7 @@ impl Moves {
         let mut pending: Vec<VecDeque<u32>> = vec![VecDeque::new(); self.classes.len()];
         let mut devices: Vec<Vec<Vec<Pass>>> = vec![Vec::new(); self.by_tail.len()];
         for &at in sequence {
-            let moved = &self.moves[at];
+            let moved = &self.all[at];
             let mut step = Vec::with_capacity(moved.waits.len());
             for &at in &moved.waits {
                 let class = &self.classes[at];
@@ -368,7 +368,7 @@ impl Moves {
                     continue;
                 }
                 let Some(&at) = orders[device].get(next[device]) else { continue };
-                let arrivals = self.moves[at].waits.iter().flat_map(|&class| {
+                let arrivals = self.all[at].waits.iter().flat_map(|&class| {
                     let turn = ends[class].len();
                     let ends = &ends;
                     self.classes[class]
@@ -377,7 +377,7 @@ impl Moves {
                         .map(move |&(need, latency)| ends[need].get(turn).map(|end| end + latency))
                 });
                 let arrived: Option<i64> =
-                    arrivals.fold(Some(free[device]), |last, end| Some(last?.max(end?)));
+                    arrivals.into_iter().try_fold(free[device], |last, end| Some(last.max(end?)));
                 if let Some(start) = arrived {
                     ready.push(Reverse((start, device, at)));
                     is_ready[device] = true;
@@ -386,7 +386,7 @@ impl Moves {
             let Some(Reverse((start, device, at))) = ready.pop() else { break };
             is_ready[device] = false;
             next[device] += 1;
-            let moved = &self.moves[at];
+            let moved = &self.all[at];
             free[device] = start + moved.duration;
             makespan = makespan.max(free[device]);
             moves.push(at);
