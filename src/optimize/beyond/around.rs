@@ -37,9 +37,14 @@ impl Around<'_> {
             && !model.can_offload()
     }
 
-    /// What is shorter than the best of these, each time from the shortest so far; nothing where that is not found.
+    /// Something shorter, each time around the shortest so far; nothing where none is found.
     pub(super) fn shorter(&self, from: &ReplayedSchedule) -> Option<ReplayedSchedule> {
         let moves = Moves::of_model(self.model);
+        let work = self.effort / ROUNDS / BATCH;
+        let width = work / (moves.passes() * WORK_OF_STATE);
+        if width < NARROWEST {
+            return None;
+        }
         let mut random = fastrand::Rng::with_seed(self.seed);
         let mut best: Option<ReplayedSchedule> = None;
         let (mut placed, mut in_vain) = (0, 0);
@@ -49,10 +54,9 @@ impl Around<'_> {
                 break;
             }
             let given = moves.sequence_of_schedule(&parent.schedule)?;
-            let work = (self.effort / ROUNDS / BATCH).max(moves.passes() * NARROWEST * WORK_OF_STATE);
             let tastes: Vec<Taste> = (0..BATCH)
                 .map(|_| Taste {
-                    width: (work / (moves.passes() * WORK_OF_STATE)).clamp(NARROWEST, WIDEST),
+                    width: width.min(WIDEST),
                     reach: [2, 6, 16, u64::MAX][random.usize(..4)],
                     distance: [0, 0, 1, 5][random.usize(..4)],
                     looks_ahead: random.bool(),
@@ -105,6 +109,6 @@ const MOST_IN_VAIN: usize = 3;
 /// About the work of one state and one pass.
 const WORK_OF_STATE: usize = 300;
 
-/// How many states are kept after each pass.
+/// How many states are kept after each pass. Fewer are not worth a search.
 const NARROWEST: usize = 4;
 const WIDEST: usize = 400;
