@@ -1,14 +1,16 @@
 //! Searches in corridors around what was found, among single passes, Bs and pairs, with the memory that they need while they run.
 //!
 //! In a corridor messages do not wait for links, and buffers are posted when passes begin. Replay, which knows better, decides
-//! what is taken; what is over a capacity by a buffer is made to fit.
+//! what is taken; what has no pairs and is over a capacity by a buffer is made to fit.
 
 use std::num::NonZeroUsize;
 
+use super::EFFORT_PER_REPLAYED_PASS;
 use super::fit::Fit;
+use super::paired::{not_overlapped, overlapped};
 use crate::certificate::Objective;
 use crate::model::{Model, Ticks};
-use crate::optimize::corridor::{Corridor, Moves, Taste};
+use crate::optimize::corridor::{Corridor, Moves, NARROWEST, Taste, WIDEST, WORK_OF_STATE};
 use crate::optimize::replayed::{ReplayedSchedule, improved};
 use crate::parallel;
 use crate::schedule::Schedule;
@@ -19,7 +21,7 @@ pub(super) struct Around<'a> {
     pub(super) model: &'a Model,
     /// What needs no improvement.
     pub(super) bound: Ticks,
-    /// How many passes may be placed.
+    /// How many passes may be placed: what is [granted](Self::effort) or less.
     pub(super) effort: usize,
     pub(super) seed: u64,
     pub(super) threads: NonZeroUsize,
@@ -27,24 +29,24 @@ pub(super) struct Around<'a> {
 }
 
 impl Around<'_> {
-    /// Whether corridors say more than the searches for passes alone, and are not too long.
-    pub(super) fn is_for(model: &Model, objective: Objective) -> bool {
+    /// How many passes may be placed of all the effort for a model; nothing where corridors say no more than the searches for
+    /// passes alone, or would be too narrow to find anything.
+    pub(super) fn effort(model: &Model, objective: Objective, effort: usize) -> Option<usize> {
+        let effort = effort / 4;
         let passes = 3 * u64::from(model.stages()) * u64::from(model.microbatches());
-        objective == Objective::Makespan
+        let is_worth_it = objective == Objective::Makespan
             && passes <= MOST_PASSES
+            && width(passes, effort) >= NARROWEST
             && (model.has_cheaper_pairs() || !model.has_plain_memory())
             && model.memory().checkpoint.is_none()
-            && !model.can_offload()
+            && !model.can_offload();
+        is_worth_it.then_some(effort)
     }
 
     /// Something shorter, each time around the shortest so far; nothing where none is found.
     pub(super) fn shorter(&self, from: &ReplayedSchedule) -> Option<ReplayedSchedule> {
         let moves = Moves::of_model(self.model);
-        let work = self.effort / ROUNDS / BATCH;
-        let width = work / (moves.passes() * WORK_OF_STATE);
-        if width < NARROWEST {
-            return None;
-        }
+        let width = width(moves.passes() as u64, self.effort).clamp(NARROWEST, WIDEST);
         let mut random = fastrand::Rng::with_seed(self.seed);
         let mut best: Option<ReplayedSchedule> = None;
         let (mut placed, mut in_vain) = (0, 0);
@@ -53,24 +55,17 @@ impl Around<'_> {
             if parent.value <= self.bound {
                 break;
             }
-            let given = moves.sequence_of_schedule(&parent.schedule)?;
-            let tastes: Vec<Taste> = (0..BATCH)
-                .map(|_| Taste {
-                    width: width.min(WIDEST),
-                    reach: [2, 6, 16, u64::MAX][random.usize(..4)],
-                    distance: [0, 0, 1, 5][random.usize(..4)],
-                    looks_ahead: random.bool(),
-                })
-                .collect();
-            let engine = improved(&parent.engine);
+            let Some(given) = moves.sequence_of_schedule(&parent.schedule) else { break };
+            let tastes: Vec<Taste> = (0..BATCH).map(|_| Taste::random(width, &mut random)).collect();
+            let engine = improved(not_overlapped(&parent.engine));
             let found = parallel::map(self.threads, &tastes, |&taste| {
                 let mut corridor = Corridor::new(&moves);
-                let sequence = corridor.shorter(&given, taste, 2 * work, self.stop);
-                let shorter = sequence.and_then(|sequence| {
-                    let schedule = moves.schedule(self.model, &sequence).ok()?;
-                    self.replayed(&schedule, &engine)
-                });
-                (shorter, corridor.placed)
+                let work = 2 * self.effort / ROUNDS / BATCH;
+                let sequence = corridor.shorter(&given, taste, work, self.stop);
+                let schedule = sequence.and_then(|sequence| moves.schedule(self.model, &sequence).ok());
+                let (shorter, replayed) =
+                    schedule.map_or((None, 0), |schedule| self.replayed(&schedule, &engine));
+                (shorter, corridor.placed + replayed * EFFORT_PER_REPLAYED_PASS)
             });
             placed += found.iter().map(|(_, placed)| placed).sum::<usize>();
             let shorter =
@@ -83,14 +78,22 @@ impl Around<'_> {
         best
     }
 
-    /// A schedule, if it is valid or can be made to fit.
-    fn replayed(&self, schedule: &Schedule, engine: &str) -> Option<ReplayedSchedule> {
+    /// A schedule, if it is valid or can be made to fit, and how many passes were replayed for that.
+    fn replayed(&self, schedule: &Schedule, engine: &str) -> (Option<ReplayedSchedule>, usize) {
         let (model, objective) = (self.model, Objective::Makespan);
         let passes_left = MOST_REPLAYS * schedule.len();
-        let replayed = ReplayedSchedule::new(model, objective, schedule.clone(), engine.to_owned());
+        let overlapped = overlapped(engine, schedule);
+        let replayed = ReplayedSchedule::new(model, objective, schedule.clone(), overlapped);
         let mut fit = Fit { model, objective, passes_left, stop: self.stop.clone() };
-        replayed.ok().or_else(|| fit.fitted(schedule, engine))
+        let valid = replayed.ok().or_else(|| fit.fitted(schedule, engine));
+        (valid, schedule.len() + passes_left - fit.passes_left)
     }
+}
+
+/// How many states are kept after each pass, with so much effort for all corridors.
+fn width(passes: u64, effort: usize) -> usize {
+    let of_one = (effort / ROUNDS / BATCH) as u64;
+    usize::try_from(of_one / (passes * WORK_OF_STATE as u64).max(1)).unwrap_or(WIDEST)
 }
 
 /// How often a schedule is replayed at most so that it fits.
@@ -105,10 +108,3 @@ const ROUNDS: usize = 8;
 
 /// After so many rounds that find nothing, it is enough.
 const MOST_IN_VAIN: usize = 3;
-
-/// About the work of one state and one pass.
-const WORK_OF_STATE: usize = 300;
-
-/// How many states are kept after each pass. Fewer are not worth a search.
-const NARROWEST: usize = 4;
-const WIDEST: usize = 400;

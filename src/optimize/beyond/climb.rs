@@ -1,6 +1,6 @@
 //! The search for better pairs, and for better orders with them.
 
-use super::paired::{Paired, REACH};
+use super::paired::{Paired, REACH, overlapped};
 use crate::certificate::Objective;
 use crate::model::{Model, Ticks};
 use crate::optimize::replayed::{ReplayedSchedule, improved};
@@ -28,10 +28,7 @@ impl Climb<'_> {
     fn replayed(&mut self, pairs: &Paired) -> Option<ReplayedSchedule> {
         self.passes_left = self.passes_left.saturating_sub(pairs.passes());
         let schedule = pairs.schedule()?;
-        let engine = match schedule.overlap_count() {
-            0 => pairs.engine.clone(),
-            _ => format!("{}, overlapped", pairs.engine),
-        };
+        let engine = overlapped(&pairs.engine, &schedule);
         ReplayedSchedule::new(self.model, self.objective, schedule, engine).ok()
     }
 

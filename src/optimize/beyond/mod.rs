@@ -45,7 +45,7 @@ pub(super) use least::check;
 use levels::Choice;
 use memory::Apart;
 use offload::Offloads;
-use paired::Paired;
+use paired::{Paired, not_overlapped};
 pub(super) use two_way::{check_two_ways, optimize_two_ways};
 
 /// [`optimize`] for a model that says more than passes and latencies.
@@ -100,6 +100,8 @@ struct Search<'a> {
     time: Duration,
     /// When the best has to be there, so that there is time to change it at random.
     until: Stop,
+    /// The effort for corridors, where they are worth it.
+    around: Option<usize>,
     /// Whether an earlier search had to end before its effort was spent.
     is_cut_short: bool,
     /// What is valid under the model.
@@ -118,10 +120,11 @@ impl<'a> Search<'a> {
         }
         let bound = lower_bound_until(model, options.objective, 0, &mut || false);
         let time = options.stop.remaining();
-        // Corridors take as much again as what changes it at random.
-        let sixteenths = if Around::is_for(model, options.objective) { 8 } else { 12 };
+        let around = Around::effort(model, options.objective, options.effort);
+        // With corridors, half of the time is left for them and for random changes.
+        let sixteenths = if around.is_some() { 8 } else { 12 };
         let until = options.stop.within(time / 16 * sixteenths);
-        Self { model, options, plain, bound, time, until, is_cut_short: false, found: Vec::new() }
+        Self { model, options, plain, bound, time, until, around, is_cut_short: false, found: Vec::new() }
     }
 
     /// So many sixteenths of all the time, from now on, at most.
@@ -172,13 +175,13 @@ impl<'a> Search<'a> {
     /// What is found for passes alone, by choice of levels, the best under the model first.
     fn apart(&mut self, progress: &mut dyn FnMut(&Progress)) -> Result<Vec<(Choice, Apart)>, OptimizeError> {
         let choices = Choice::all(&self.plain);
-        let with_corridors = Around::is_for(self.model, self.options.objective);
-        let sixteenths = match (self.model.can_offload(), self.model.has_cheaper_pairs()) {
-            _ if with_corridors => 4,
-            (true, _) => 5,
-            (false, true) => 7,
-            (false, false) => 8,
-        };
+        let sixteenths =
+            match (self.around.is_some(), self.model.can_offload(), self.model.has_cheaper_pairs()) {
+                (true, ..) => 4,
+                (false, true, _) => 5,
+                (false, false, true) => 7,
+                (false, false, false) => 8,
+            };
         let options = Options { stop: self.share(sixteenths), ..self.options.clone() };
         let bound = self.bound.value;
         let mut report = |told: &Progress| progress(&Progress { bound, is_inner: true, ..told.clone() });
@@ -259,23 +262,21 @@ impl<'a> Search<'a> {
     }
 
     /// Goes from the best of these schedules to what corridors around it lead to.
-    fn search_around(&self, starts: &mut [Found], progress: &mut dyn FnMut(&Progress)) {
-        let options = self.options;
-        let stop = options.stop.within(options.stop.remaining() / 2);
-        let around = Around {
-            model: self.model,
-            bound: self.bound.value,
-            effort: options.effort / 4,
-            seed: options.seed,
-            threads: options.threads,
-            stop: &stop,
+    fn search_around(&mut self, starts: &mut [Found], progress: &mut dyn FnMut(&Progress)) {
+        let (options, bound) = (self.options, self.bound.value);
+        let best = starts.iter_mut().min_by_key(|(found, _)| found.rank());
+        let Some((best, effort)) = best.filter(|(best, _)| best.value > bound).zip(self.around) else {
+            return;
         };
-        let Some(best) = starts.iter_mut().min_by_key(|(found, _)| found.rank()) else { return };
+        let stop = options.stop.within(options.stop.remaining() / 2);
+        let (seed, threads) = (options.seed, options.threads);
+        let around = Around { model: self.model, bound, effort, seed, threads, stop: &stop };
         let step = "searching in corridors".to_owned();
-        progress(&Progress { step, best: Some(best.0.value), bound: self.bound.value, is_inner: false });
+        progress(&Progress { step, best: Some(best.0.value), bound, is_inner: false });
         if let Some(shorter) = around.shorter(&best.0) {
             *best = (shorter, None);
         }
+        self.is_cut_short |= stop.is_due();
     }
 
     /// Takes another bound if it is better.
@@ -413,7 +414,7 @@ impl<'a> Search<'a> {
         if best.schedule.offload_count() > 0 {
             return self.offloads(passes_left, stop).wandered(best, seed);
         }
-        let pairs = pairs.unwrap_or_else(|| Paired::of(model, &best.schedule, &best.engine));
+        let pairs = pairs.unwrap_or_else(|| Paired::of(model, &best.schedule, not_overlapped(&best.engine)));
         self.climb(passes_left, stop).wandered(pairs, best, seed)
     }
 
@@ -439,7 +440,7 @@ impl<'a> Search<'a> {
         if !last.is_cut_short || is_better || self.options.stop.is_due() {
             return Ok(());
         }
-        let quarters = if Around::is_for(self.model, self.options.objective) { 1 } else { 3 };
+        let quarters = if self.around.is_some() { 1 } else { 3 };
         let stop = self.options.stop.within(self.options.stop.remaining() / 4 * quarters);
         let options = Options { stop, known: vec![last.schedule.clone()], ..self.options.clone() };
         let bound = self.bound.value;
@@ -463,9 +464,7 @@ impl<'a> Search<'a> {
         let rank = |(found, pairs): &Found| (found.rank(), pairs.is_none());
         let mut starts: Vec<_> =
             [here, gone].into_iter().filter_map(|found| found.into_iter().min_by_key(rank)).collect();
-        if Around::is_for(model, objective) {
-            self.search_around(&mut starts, progress);
-        }
+        self.search_around(&mut starts, progress);
         if let Some(value) = starts.iter().map(|(found, _)| found.value).min() {
             self.raise_bound_below(value, progress);
         }

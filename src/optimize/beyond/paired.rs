@@ -220,3 +220,15 @@ fn is_worth_it(model: &Model, pair: [Pass; 2]) -> bool {
     (forward.stage, forward.microbatch) != (backward.stage, backward.microbatch)
         && model.pair_saves(forward.stage, backward.stage, backward.kind).0 > 0
 }
+
+/// What found a schedule, with a word on its pairs.
+pub(super) fn overlapped(engine: &str, schedule: &Schedule) -> String {
+    if schedule.overlap_count() == 0 { engine.to_owned() } else { format!("{engine}{OVERLAPPED}") }
+}
+
+/// The same without that word.
+pub(super) fn not_overlapped(engine: &str) -> &str {
+    engine.strip_suffix(OVERLAPPED).unwrap_or(engine)
+}
+
+const OVERLAPPED: &str = ", overlapped";

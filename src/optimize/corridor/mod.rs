@@ -33,6 +33,25 @@ pub(super) struct Taste {
     pub looks_ahead: bool,
 }
 
+impl Taste {
+    /// Some taste with so many states.
+    pub(super) fn random(width: usize, random: &mut fastrand::Rng) -> Self {
+        Self {
+            width,
+            reach: [2, 6, 16, u64::MAX][random.usize(..4)],
+            distance: [0, 0, 1, 5][random.usize(..4)],
+            looks_ahead: random.bool(),
+        }
+    }
+}
+
+/// About the work of one state and one pass.
+pub(super) const WORK_OF_STATE: usize = 300;
+
+/// How many states are kept after each pass, at the least and at the most.
+pub(super) const NARROWEST: usize = 4;
+pub(super) const WIDEST: usize = 400;
+
 /// A search among schedules of some moves.
 pub(super) struct Corridor<'a> {
     moves: &'a Moves,
@@ -172,7 +191,7 @@ impl<'a> Corridor<'a> {
             .filter_map(|at| {
                 let moved = &moves.all[at];
                 let mut start = state.times[moved.device];
-                for &waiting in &moved.waits {
+                for &waiting in &moved.ready {
                     let class = &moves.classes[waiting];
                     let index = state.begun[waiting];
                     if index == moves.microbatches

@@ -1,4 +1,4 @@
-//! What can be placed in a corridor: single passes, an I and its W as one pass, and overlapped pairs.
+//! What can be placed in a corridor: single passes, an I and its W as a B, and overlapped pairs.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -39,9 +39,9 @@ impl Class {
 
 /// What a device starts at one time.
 pub(super) struct Move {
-    /// The classes of the passes that must be ready: one, or the two of a pair.
-    pub waits: Vec<usize>,
-    /// The class of the W that runs as one with the I among them, whether other Ws wait or not.
+    /// The classes of the passes that must be ready: one, or the two of a pair. A B is an I here.
+    pub ready: Vec<usize>,
+    /// The class of the W of a B, whether other Ws wait or not.
     pub weight: Option<usize>,
     pub device: usize,
     pub duration: i64,
@@ -55,7 +55,7 @@ pub(super) struct Move {
 impl Move {
     /// The classes of all its passes.
     pub(super) fn classes(&self) -> impl Iterator<Item = usize> + '_ {
-        self.waits.iter().copied().chain(self.weight)
+        self.ready.iter().copied().chain(self.weight)
     }
 }
 
@@ -111,7 +111,7 @@ impl Moves {
             on_device.sort_by_key(|&at| (-classes[at].tail, at));
         }
         let single = |(at, class): (usize, &Class)| Move {
-            waits: vec![at],
+            ready: vec![at],
             weight: None,
             device: class.device,
             duration: class.duration,
@@ -152,7 +152,7 @@ impl Moves {
         self.classes.iter().position(|class| (class.stage, class.kind) == (stage, kind))
     }
 
-    /// The Fs, Is and Ws of a model, and its Bs where these need other memory than an I and a W.
+    /// The Fs, Is and Ws of a model, and its Bs where memory is not plain: elsewhere an I and a W need no more.
     fn singles(&self, model: &Model) -> impl Iterator<Item = Move> {
         let is_plain = model.has_plain_memory();
         let mut moves = Vec::new();
@@ -169,9 +169,12 @@ impl Moves {
                     _ => false,
                 }
             });
-            let leaves_room = kind != Kind::I || is_plain || beside(Kind::W) <= beside(Kind::B);
+            // The W of an I that could have been a B.
+            let (kept, for_weight) = (model.activation(stage).0, model.retained_for_weight(stage).0);
+            let leaves_room =
+                kind != Kind::I || is_plain || for_weight + beside(Kind::W) <= kept + beside(Kind::B);
             let single = Move {
-                waits: vec![at],
+                ready: vec![at],
                 weight: None,
                 device,
                 duration: class.duration,
@@ -180,7 +183,7 @@ impl Moves {
             };
             let weight = self.place(stage, Kind::W).filter(|_| kind == Kind::I && !is_plain);
             let whole = weight.map(|weight| Move {
-                waits: vec![at],
+                ready: vec![at],
                 weight: Some(weight),
                 duration: model.duration(stage, Kind::B).0,
                 acquires: needed(model, stage, Kind::B),
@@ -200,20 +203,20 @@ impl Moves {
             let both = stages.iter().flat_map(|&one| stages.iter().map(move |&other| (one, other)));
             for ((forward, backward), kind) in both.flat_map(|both| [(both, Kind::I), (both, Kind::B)]) {
                 let saves = model.pair_saves(forward, backward, kind);
+                if saves.0 <= 0 {
+                    continue;
+                }
                 let classes = [(forward, Kind::F), (backward, Kind::I), (backward, Kind::W)];
                 let [Some(of_forward), Some(of_input), weight] =
                     classes.map(|(stage, kind)| self.place(stage, kind))
                 else {
                     continue;
                 };
-                if saves.0 <= 0 {
-                    continue;
-                }
                 let apart = model.duration(forward, Kind::F) + model.duration(backward, kind);
                 // The weights of a stage are gathered once for both.
                 let twice = if forward == backward { model.gathered(forward) } else { Units::ZERO };
                 moves.push(Move {
-                    waits: vec![of_forward, of_input],
+                    ready: vec![of_forward, of_input],
                     weight: weight.filter(|_| kind == Kind::B),
                     device: device.index(),
                     duration: (apart - saves).0,
@@ -252,20 +255,20 @@ impl Moves {
         self.sequence(&steps.collect::<Option<Vec<_>>>()?)
     }
 
-    /// The orders of single passes that a sequence leads to.
+    /// The orders that a sequence of single passes leads to.
     pub(in crate::optimize) fn orders(&self, sequence: &[usize]) -> IndexedOrders {
         let mut begun = vec![0; self.classes.len()];
         let mut orders: IndexedOrders = vec![Vec::new(); self.by_tail.len()];
-        for &at in sequence {
-            let class = &self.classes[at];
-            orders[class.device].push(IndexedPass { class: class.number, microbatch: self.turn(begun[at]) });
-            begun[at] += 1;
+        for place in sequence.iter().map(|&at| self.all[at].ready[0]) {
+            let class = &self.classes[place];
+            let microbatch = self.turn(begun[place]);
+            orders[class.device].push(IndexedPass { class: class.number, microbatch });
+            begun[place] += 1;
         }
         orders
     }
 
-    /// A schedule as a sequence; nothing where it has other passes or pairs, or the Fs or the backwards of a stage overtake each
-    /// other.
+    /// A schedule as a sequence; nothing where it has other passes, or the Fs or the backwards of a stage overtake each other.
     pub(in crate::optimize) fn sequence_of_schedule(&self, schedule: &Schedule) -> Option<Sequence> {
         let place = |pass: Pass| self.place(pass.stage, pass.kind);
         let mut begun = vec![0; self.classes.len()];
@@ -275,7 +278,7 @@ impl Moves {
             let (mut position, overlaps) = (0, schedule.overlaps(device));
             while position < order.len() {
                 let passes = if overlaps.binary_search(&position).is_ok() { 2 } else { 1 };
-                let (mut waits, mut weight) = (Vec::with_capacity(passes), None);
+                let (mut ready, mut weight) = (Vec::with_capacity(passes), None);
                 for &pass in &order[position..position + passes] {
                     let is_whole = pass.kind == Kind::B;
                     let at = place(if is_whole { pass.with_kind(Kind::I) } else { pass })?;
@@ -283,25 +286,26 @@ impl Moves {
                         return None;
                     }
                     begun[at] += 1;
-                    waits.push(at);
+                    ready.push(at);
                     if is_whole {
                         weight = Some(place(pass.with_kind(Kind::W))?);
                     }
                 }
                 let is_it = |other: &Move| {
                     other.weight == weight
-                        && other.waits.len() == waits.len()
-                        && waits.iter().all(|at| other.waits.contains(at))
+                        && other.ready.len() == ready.len()
+                        && ready.iter().all(|at| other.ready.contains(at))
                 };
-                // Where memory is plain, a B is an I and a W.
-                match (self.all.iter().position(is_it), weight, &waits[..]) {
-                    (Some(at), ..) => steps.push(at),
-                    (None, Some(weight), &[input]) => {
-                        let single =
-                            |class| self.all.iter().position(|of| of.weight.is_none() && of.waits == [class]);
-                        steps.extend([single(input)?, single(weight)?]);
+                let single =
+                    |class| self.all.iter().position(|of| of.weight.is_none() && of.ready == [class]);
+                // Where memory is plain, a B is an I and a W, and two passes that save no time are no pair.
+                match self.all.iter().position(is_it) {
+                    Some(at) => steps.push(at),
+                    None => {
+                        for class in ready.into_iter().chain(weight) {
+                            steps.push(single(class)?);
+                        }
                     }
-                    _ => return None,
                 }
                 position += passes;
             }
@@ -325,15 +329,15 @@ impl Moves {
         let mut devices: Vec<Vec<Vec<Pass>>> = vec![Vec::new(); self.by_tail.len()];
         for &at in sequence {
             let moved = &self.all[at];
-            let mut step = Vec::with_capacity(moved.waits.len());
-            for &at in &moved.waits {
-                let class = &self.classes[at];
+            let mut step = Vec::with_capacity(moved.ready.len());
+            for &place in &moved.ready {
+                let class = &self.classes[place];
                 let (stage, kind) = (class.stage, class.kind);
                 let microbatch = match kind {
-                    Kind::W => pending[at].pop_front().unwrap_or_default(),
-                    _ => begun[at],
+                    Kind::W => pending[place].pop_front().unwrap_or_default(),
+                    _ => begun[place],
                 };
-                begun[at] += 1;
+                begun[place] += 1;
                 if kind == Kind::I && moved.weight.is_none() {
                     let weight = self.place(stage, Kind::W);
                     pending[weight.expect("every stage has a W")].push_back(microbatch);
@@ -368,7 +372,7 @@ impl Moves {
                     continue;
                 }
                 let Some(&at) = orders[device].get(next[device]) else { continue };
-                let arrivals = self.all[at].waits.iter().flat_map(|&class| {
+                let arrivals = self.all[at].ready.iter().flat_map(|&class| {
                     let turn = ends[class].len();
                     let ends = &ends;
                     self.classes[class]

@@ -2,7 +2,7 @@
 //! disturbed.
 
 use super::super::anneal::Annealing;
-use super::super::corridor::{Corridor, Moves, Taste};
+use super::super::corridor::{Corridor, Moves, NARROWEST, Taste, WIDEST, WORK_OF_STATE};
 use super::super::dispatch::{dispatch, forwards_of, rules};
 use super::arena::{Arena, Candidate};
 use super::{BATCH, Search};
@@ -160,12 +160,8 @@ impl Arena<'_> {
         let variant = &self.level.variants[parent.origin.variant];
         let is_reversed = random.bool();
         let problem = if is_reversed { &variant.backward } else { &variant.forward };
-        let taste = Taste {
-            width: (work / (problem.passes() * WORK_OF_STATE)).clamp(NARROWEST, WIDEST),
-            reach: [2, 6, 16, u64::MAX][random.usize(..4)],
-            distance: [0, 0, 1, 5][random.usize(..4)],
-            looks_ahead: random.bool(),
-        };
+        let width = (work / (problem.passes() * WORK_OF_STATE)).clamp(NARROWEST, WIDEST);
+        let taste = Taste::random(width, &mut random);
         let mut orders = parent.orders.clone();
         if is_reversed {
             reverse(&mut orders);
@@ -268,10 +264,3 @@ const WAYS: [Way; BATCH] = [
     Way::Rescheduled,
     Way::Rescheduled,
 ];
-
-/// About the work of one state and one pass in a corridor.
-const WORK_OF_STATE: usize = 300;
-
-/// How many states a corridor keeps after each pass.
-const NARROWEST: usize = 4;
-const WIDEST: usize = 400;
