@@ -21,7 +21,7 @@ pub(super) struct Around<'a> {
     pub(super) model: &'a Model,
     /// What needs no improvement.
     pub(super) bound: Ticks,
-    /// How many passes may be placed: what is [granted](Self::effort) or less.
+    /// How many passes may be placed.
     pub(super) effort: usize,
     pub(super) seed: u64,
     pub(super) threads: NonZeroUsize,
