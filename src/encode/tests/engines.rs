@@ -66,6 +66,23 @@ fn both_engines_find_blocks_of_the_same_shortest_length() {
 }
 
 #[test]
+fn no_presolve_calls_infeasible_what_has_a_block() {
+    // HiGHS 1.15.0 does, where it merges parallel columns.
+    for (times, least) in
+        [([[2, 1], [1, 2]], 8), ([[2, 2], [1, 1]], 8), ([[2, 2], [1, 4]], 6), ([[2, 4], [4, 2]], 6)]
+    {
+        let [forward, input] = times.map(|times| times.to_vec());
+        let times = [forward, input, vec![0, 0], vec![2]];
+        let placement = Placement::linear(2).expect("a placement");
+        let model = model(placement, times, [vec![2, 1], vec![0, 0]], vec![None; 2]);
+        let objective = BlockObjective::LeastMemory { interval: model.most_work() };
+        for outcome in both(&model, objective) {
+            assert_eq!(said(&outcome, objective), Some(Ratio::from_integer(least)), "{model:?}");
+        }
+    }
+}
+
+#[test]
 fn a_least_interval_need_not_be_whole() {
     for (devices, times, capacity, expected) in
         [(2, [1, 1, 1, 1], 2, (7, 2)), (3, [1, 1, 1, 1], 3, (11, 3)), (3, [1, 2, 4, 1], 2, (17, 2))]
