@@ -8,7 +8,8 @@
 
 use super::super::feasible::Infeasible;
 use super::least::least;
-use super::{bare, catalog};
+use super::sources::bare;
+use crate::catalog;
 use crate::model::{Device, Kind, Model, Pass, Units};
 use crate::optimize::{OptimizeError, Options, Progress, Solution, optimize};
 use crate::replay::replay;

@@ -23,6 +23,7 @@ mod list;
 mod memory;
 mod offload;
 mod paired;
+mod sources;
 mod two_way;
 
 use std::time::Duration;
@@ -33,10 +34,8 @@ use super::{
     EFFORT_PER_STEP_BELOW, Optimality, OptimizeError, Options, Progress, STEPS, STEPS_BELOW, Solution,
     lower_bound_below, lower_bound_until, most_steps, not_refuted, of_optimize, optimize,
 };
-use crate::catalog;
 use crate::certificate::{Bound, shortened};
-use crate::model::{Model, Overlap, Stage, Ticks};
-use crate::schedule::Schedule;
+use crate::model::{Model, Overlap, Ticks};
 use crate::stop::Stop;
 use around::Around;
 use climb::Climb;
@@ -46,6 +45,7 @@ use levels::Choice;
 use memory::Apart;
 use offload::Offloads;
 use paired::{Paired, not_overlapped};
+use sources::{Source, at_better_levels, bare, found_apart, named, solutions_of, with_longer_messages};
 pub(super) use two_way::{check_two_ways, optimize_two_ways};
 
 /// [`optimize`] for a model that says more than passes and latencies.
@@ -82,9 +82,6 @@ pub(super) fn optimize_beyond_passes(
     search.found.extend(without.into_iter().map(|without| (without, None)));
     search.finish(by_choice, progress)
 }
-
-/// A schedule to begin with, which may be over the capacities, and what found it.
-type Source = (Schedule, String);
 
 /// What is valid under the model, and its pairs where they were chosen here.
 type Found = (ReplayedSchedule, Option<Paired>);
@@ -504,131 +501,8 @@ fn is_feasible(plain: &Model) -> bool {
     if plain.has_plain_memory() { feasible::check(plain).is_ok() } else { check(plain).is_ok() }
 }
 
-/// What is found for each choice of levels, the best under the model first. Choices that do not fit into memory are left out. Where
-/// time is limited, a quarter of it shows which is the best, and that one has the rest.
-///
-/// # Errors
-/// When none fits, or replay rejects what a search proposes.
-fn solutions_of(
-    plain: &Model,
-    choices: &[Choice],
-    options: &Options,
-    report: &mut dyn FnMut(&Progress),
-) -> Result<Vec<(Choice, Apart)>, OptimizeError> {
-    let mut found = Vec::with_capacity(choices.len());
-    let mut misfit = None;
-    let trial = match choices {
-        [_] => options.stop.clone(),
-        _ => options.stop.within(options.stop.remaining() / 4),
-    };
-    let left = (1..=u32::try_from(choices.len()).unwrap_or(u32::MAX)).rev();
-    for (left, choice) in left.zip(choices) {
-        let options = Options { stop: trial.within(trial.remaining() / left), ..options.clone() };
-        match memory::solutions(&choice.of(plain), &options, report) {
-            Ok(apart) => found.push((choice.clone(), apart)),
-            Err(OptimizeError::Infeasible(error)) => misfit = Some(error),
-            Err(error) => return Err(error),
-        }
-    }
-    if let (Some(misfit), true) = (misfit, found.is_empty()) {
-        return Err(misfit.into());
-    }
-    if found.len() > 1 {
-        found.sort_by_cached_key(|(choice, apart)| {
-            let ranks = found_apart(plain, choice, apart).into_iter().filter_map(|(schedule, engine)| {
-                ReplayedSchedule::new(plain, options.objective, schedule, engine).ok()
-            });
-            let least = ranks.map(|found| found.rank()).min();
-            (least.is_none(), least)
-        });
-        let is_cut_short = |apart: &Apart| apart.solutions.iter().any(|solution| solution.is_cut_short);
-        if is_cut_short(&found[0].1) && !options.stop.is_due() {
-            let choice = found[0].0.clone();
-            let again = memory::solutions(&choice.of(plain), options, report)?;
-            found.insert(0, (choice, again));
-        }
-    }
-    Ok(found)
-}
-
-/// What was found for a choice of levels, as schedules of the model.
-fn found_apart(model: &Model, choice: &Choice, apart: &Apart) -> Vec<(Schedule, String)> {
-    let named = |found: &Solution| (choice.named(model, &bare(&found.schedule)), found.engine.clone());
-    apart.solutions.iter().map(named).collect()
-}
-
-/// Around how many schedules other levels are tried.
-const MOST_WITH_OTHER_LEVELS: u32 = 4;
-
-/// What is found with other levels: around the best of these schedules, and in the model of the levels of the best.
-fn at_better_levels(
-    model: &Model,
-    plain: &Model,
-    options: &Options,
-    aside: &Options,
-    from: &[ReplayedSchedule],
-    report: &mut dyn FnMut(&Progress),
-) -> Result<Vec<ReplayedSchedule>, OptimizeError> {
-    let passes = options.effort / EFFORT_PER_REPLAYED_PASS / 20;
-    let objective = options.objective;
-    let better = |from: ReplayedSchedule, stop: &Stop| {
-        levels::improved(model, objective, from.without_needless(model, objective), passes, stop)
-    };
-    let again = |from: &ReplayedSchedule| {
-        ReplayedSchedule::new(model, objective, from.schedule.clone(), from.engine.clone())
-            .map(|from| from.without_needless(model, objective))
-    };
-    let mut from = from.iter().map(again).collect::<Result<Vec<_>, _>>()?;
-    from.sort_by_key(ReplayedSchedule::rank);
-    let mut found = Vec::new();
-    for (from, left) in from.into_iter().zip((1..=MOST_WITH_OTHER_LEVELS).rev()) {
-        let stop = options.stop.within(options.stop.remaining() / (left + 1));
-        found.push(better(from, &stop));
-    }
-    let best = found.iter().min_by_key(|found| found.rank());
-    let mixed = best.and_then(|best| Choice::mixed(model, &best.schedule));
-    if let Some(choice) = mixed.filter(|_| !options.stop.is_due()) {
-        match optimize(&choice.of(plain).memory_floor(), aside, report) {
-            Ok(solution) => {
-                let schedule = choice.named(model, &bare(&solution.schedule));
-                let replayed = ReplayedSchedule::new(model, options.objective, schedule, solution.engine);
-                found.extend(replayed.ok().map(|from| better(from, &options.stop)));
-            }
-            Err(OptimizeError::Infeasible(_)) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(found)
-}
-
-/// The named schedules that there is time for.
-fn named(model: &Model, stop: &Stop) -> Vec<Source> {
-    let named = catalog::entries().iter().filter_map(|entry| {
-        let schedule = entry.generate_until(model, stop).ok()?;
-        Some((schedule, entry.name_on(model.placement()).to_owned()))
-    });
-    named.collect()
-}
-
-/// The plain model of a model, with messages that wait for another one as long before they leave.
-fn with_longer_messages(model: &Model, plain: &Model) -> Model {
-    let mut costs = plain.costs().clone();
-    for (boundary, latency) in costs.communication.iter_mut().enumerate() {
-        *latency += model.occupancy_after(Stage::at(boundary));
-    }
-    // Where the times do not fit, the plain model is as good.
-    plain.with_costs(costs).unwrap_or_else(|_| plain.clone())
-}
-
 /// What is shorter by more than one part of so many is clearly better.
 const CLEARLY: i64 = 50;
 
 /// To replay a pass takes about as long as to place so many.
 const EFFORT_PER_REPLAYED_PASS: usize = 10;
-
-/// The schedule without what was said of it under another model.
-fn bare(schedule: &Schedule) -> Schedule {
-    let mut bare = schedule.clone();
-    bare.certificate = None;
-    bare
-}

@@ -1,5 +1,6 @@
 //! Orders with a choice of what runs as a pair.
 
+use super::sources::bare;
 use crate::model::{Device, Kind, Model, Pass};
 use crate::schedule::Schedule;
 
@@ -41,7 +42,7 @@ impl Paired {
             })
             .collect();
         let in_backward = model.recomputes_in_backward();
-        Self { orders, merges, chosen, like: super::bare(schedule), in_backward, engine: engine.to_owned() }
+        Self { orders, merges, chosen, like: bare(schedule), in_backward, engine: engine.to_owned() }
     }
 
     /// The steps of a device.

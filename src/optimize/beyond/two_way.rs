@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::climb::Climb;
 use super::paired::Paired;
-use super::{EFFORT_PER_REPLAYED_PASS, bare, list};
+use super::sources::bare;
+use super::{EFFORT_PER_REPLAYED_PASS, list};
 use crate::catalog::{self, Entry};
 use crate::model::{Device, Kind, Microbatch, Model, Pass};
 use crate::optimize::feasible::Infeasible;
