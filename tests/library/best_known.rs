@@ -37,6 +37,14 @@ fn every_record_is_of_a_problem_of_the_page() {
     }
 }
 
+/// Every problem of the page has a schedule: one microbatch at a time fits.
+#[test]
+fn every_problem_has_a_record() {
+    for problem in problems().expect("problems") {
+        assert!(Record::path(&problem).exists(), "{} has no record", problem.name);
+    }
+}
+
 #[test]
 fn every_table_is_on_the_page() {
     let text = fs::read_to_string(path(PAGE)).expect("a page");
