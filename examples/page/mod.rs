@@ -17,7 +17,7 @@ pub struct Row {
     pub problem: Vec<String>,
     /// How long that takes.
     pub takes: Takes,
-    answer: Box<dyn Fn() -> Vec<String>>,
+    answer: Box<dyn Fn() -> Vec<String> + Send + Sync>,
 }
 
 /// Whether tests compute a row again.
@@ -29,7 +29,11 @@ pub enum Takes {
 }
 
 impl Row {
-    pub fn new(problem: Vec<String>, takes: Takes, answer: impl Fn() -> Vec<String> + 'static) -> Self {
+    pub fn new(
+        problem: Vec<String>,
+        takes: Takes,
+        answer: impl Fn() -> Vec<String> + Send + Sync + 'static,
+    ) -> Self {
         Self { problem, takes, answer: Box::new(answer) }
     }
 

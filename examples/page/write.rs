@@ -1,12 +1,15 @@
 //! Prints the tables of a page, or writes them into it.
 
+use std::collections::BTreeMap;
 use std::error::Error;
-use std::fs;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
 use std::time::Instant;
+use std::{fs, thread};
 
 use bubbleproof::files;
 
-use crate::page::{self, Table, Takes};
+use crate::page::{self, Row, Table, Takes};
 
 /// Does what the arguments of the program say: prints all tables or those named, the quick rows alone with `--quick`, and writes
 /// them into the page with `--write`.
@@ -23,14 +26,8 @@ pub fn run(page: &str, tables: Vec<Table>) -> Result<(), Box<dyn Error>> {
             continue;
         }
         println!("{}\n{}", table.name, table.head);
-        let mut lines = Vec::new();
-        for row in table.rows.iter().filter(|row| !quick || row.takes == Takes::Little) {
-            let begin = Instant::now();
-            let line = row.line();
-            println!("{line}");
-            eprintln!("{:.2} s", begin.elapsed().as_secs_f64());
-            lines.push(line);
-        }
+        let rows: Vec<&Row> = table.rows.iter().filter(|row| !quick || row.takes == Takes::Little).collect();
+        let lines = computed(&rows)?;
         println!();
         if writes {
             let path = page::path(page);
@@ -41,6 +38,41 @@ pub fn run(page: &str, tables: Vec<Table>) -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
+}
+
+/// The lines of rows, which are computed on all processors, and printed in their order as soon as they are there.
+fn computed(rows: &[&Row]) -> Result<Vec<String>, Box<dyn Error>> {
+    let processors = thread::available_parallelism()?.get();
+    let next = AtomicUsize::new(0);
+    let mut lines = Vec::new();
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel();
+        for _ in 0..processors.min(rows.len()) {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(row) = rows.get(at) else { break };
+                    let begin = Instant::now();
+                    let line = row.line();
+                    sender
+                        .send((at, line, begin.elapsed()))
+                        .expect("lines are received until all senders are gone");
+                }
+            });
+        }
+        drop(sender);
+        let mut early = BTreeMap::new();
+        for (at, line, took) in receiver {
+            early.insert(at, (line, took));
+            while let Some((line, took)) = early.remove(&lines.len()) {
+                println!("{line}");
+                eprintln!("{:.2} s", took.as_secs_f64());
+                lines.push(line);
+            }
+        }
+    });
+    Ok(lines)
 }
 
 /// The page with another table in the place of the one it has.
