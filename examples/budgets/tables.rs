@@ -74,7 +74,7 @@ fn combined(answers: &[(i64, Way, Answer)]) -> Answers {
 }
 
 /// Whole problems, row by row.
-fn rows(cells: impl Fn(&Answers, i64) -> Vec<String> + Copy + 'static) -> Vec<Row> {
+fn rows(cells: impl Fn(&Answers, i64) -> Vec<String> + Copy + Send + Sync + 'static) -> Vec<Row> {
     let all = MODELS.into_iter().flat_map(|model| BUDGETS.map(|budget| (model, budget)));
     all.map(|(model, budget)| {
         let problem = vec![format!("`{model}`"), budget.to_string()];
