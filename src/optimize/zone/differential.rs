@@ -199,6 +199,56 @@ proptest! {
     }
 }
 
+/// Pipelines along a chain without latency.
+fn without_latency(devices: std::ops::RangeInclusive<u32>, longest: i64) -> impl Strategy<Value = Model> {
+    models(devices, longest).prop_map(|model| {
+        let communication = vec![Ticks(0); model.stages() as usize - 1];
+        model.with_costs(Costs { communication, ..model.costs().clone() }).expect("a model")
+    })
+}
+
+/// The least, over all ways to divide the devices into runs of neighbours, of the most work of a run, where a device in
+/// the j-th run from the last holds j microbatches.
+fn best_runs(model: &Model) -> Option<i64> {
+    let stages = model.stages();
+    let (memory, placement) = (model.memory(), model.placement());
+    let longest = |cuts: u32| {
+        let (mut run, mut work, mut longest) = (1, 0, 0);
+        for stage in Stage::all(stages).rev() {
+            if cuts >> stage.0 & 1 == 1 {
+                (run, work) = (run + 1, 0);
+            }
+            let held = memory.activation[stage.index()] * run;
+            if memory.capacity[placement.device_of(stage).index()].is_some_and(|capacity| held > capacity) {
+                return None;
+            }
+            work += model.duration(stage, Kind::F).0 + model.duration(stage, Kind::B).0;
+            longest = longest.max(work);
+        }
+        Some(longest)
+    };
+    // A cut is behind a stage, and there is none behind the last.
+    (0..1 << (stages - 1)).filter_map(longest).min()
+}
+
+proptest! {
+    #[test]
+    fn without_latency_the_least_interval_is_whole(model in without_latency(1..=8, 20)) {
+        for passes in EVERY {
+            if let Ok(best) = least_interval(&model, passes, &Stop::default()) {
+                prop_assert!(best.interval.is_integer(), "{:?}: {}", passes, best.interval);
+            }
+        }
+    }
+
+    #[test]
+    fn the_least_interval_of_full_backwards_is_the_longest_of_the_best_runs(model in without_latency(1..=9, 20)) {
+        prop_assume!(model.stages() == model.devices());
+        let best = least_interval(&model, Passes::FUSED, &Stop::default()).ok();
+        prop_assert_eq!(best.map(|best| best.interval), best_runs(&model).map(Ratio::from_integer));
+    }
+}
+
 /// What the laws above compare with: were nearly every case too large to enumerate, or without any
 /// block, they would hold of nothing.
 #[test]
