@@ -133,6 +133,9 @@ fn v_min_is_optimal_with_a_bubble_where_the_text_says() {
             assert_eq!(optimal, expected, "{devices} {times:?}");
         }
     }
+    // Two of the longer durations at which the conditions are wrong.
+    assert_eq!(Family::VMin.ratio(4, [9, 8, 6]), Ratio::from_integer(1));
+    assert_ne!(Family::VMin.ratio(7, [9, 5, 7]), Ratio::from_integer(1));
 }
 
 #[test]
