@@ -45,6 +45,9 @@ fn takes(times: Times, devices: u32, capacity: i64) -> Takes {
     if searched || devices <= 5 && capacity <= 3 { Takes::Little } else { Takes::Long }
 }
 
+/// How many steps of the bound there are for a problem that [`CHECK_STEPS`] leave open, where these are enough for more.
+const MANY_STEPS: u64 = 10 * CHECK_STEPS;
+
 /// How many swaps a search tries.
 const STEPS: usize = 400_000;
 
@@ -56,7 +59,7 @@ const MOST: u32 = 3;
 
 fn row(times: Times, devices: u32, capacity: i64) -> Vec<String> {
     let model = limited(&v(devices, times), capacity);
-    let (one, bound) = (least_interval(&model), steady_bound(&model, CHECK_STEPS));
+    let (one, mut bound) = (least_interval(&model), steady_bound(&model, CHECK_STEPS));
     let mut best = (one, 1);
     for period in 2..=MOST {
         for seed in 0..SEEDS {
@@ -65,6 +68,9 @@ fn row(times: Times, devices: u32, capacity: i64) -> Vec<String> {
                 best = best.min((each, period));
             }
         }
+    }
+    if best.0 > bound && (times == UNIT || devices <= 6) {
+        bound = bound.max(steady_bound(&model, MANY_STEPS));
     }
     let (several, period) = best;
     let several =
