@@ -45,7 +45,8 @@ fn takes(times: Times, devices: u32, capacity: i64) -> Takes {
     if searched || devices <= 5 && capacity <= 3 { Takes::Little } else { Takes::Long }
 }
 
-/// How many steps of the bound there are for a problem that [`CHECK_STEPS`] leave open, where these are enough for more.
+/// How many steps of the bound there are for a problem that [`CHECK_STEPS`] leave open. With unequal durations and more devices,
+/// they take too long.
 const MANY_STEPS: u64 = 10 * CHECK_STEPS;
 
 /// How many swaps a search tries.
