@@ -62,7 +62,7 @@ pub struct FrontierArgs {
     /// Time limit of the command in seconds [default: 60]
     ///
     /// Several sizes share it; the default is 60 seconds for each. If it is given with --whole, the searches continue
-    /// until then, unless their results are proved optimal earlier.
+    /// until then, unless their results are proved optimal earlier; else they share the effort of one `optimize`.
     #[arg(long, value_name = "S", value_parser = seconds)]
     time_limit: Option<Duration>,
 

@@ -1,9 +1,12 @@
 //! The search for better pairs, and for better orders with them.
 
+use std::num::NonZeroUsize;
+
 use super::paired::{Paired, REACH, overlapped};
 use crate::certificate::Objective;
 use crate::model::{Model, Ticks};
 use crate::optimize::replayed::{ReplayedSchedule, improved};
+use crate::parallel;
 use crate::stop::Stop;
 
 /// A search that takes what is better.
@@ -25,8 +28,7 @@ impl Climb<'_> {
     }
 
     /// These pairs replayed; nothing if they are not valid.
-    fn replayed(&mut self, pairs: &Paired) -> Option<ReplayedSchedule> {
-        self.passes_left = self.passes_left.saturating_sub(pairs.passes());
+    fn valid(&self, pairs: &Paired) -> Option<ReplayedSchedule> {
         let schedule = pairs.schedule()?;
         let engine = overlapped(&pairs.engine, &schedule);
         ReplayedSchedule::new(self.model, self.objective, schedule, engine).ok()
@@ -37,7 +39,8 @@ impl Climb<'_> {
         if self.stop.is_due() {
             return;
         }
-        let Some(replayed) = self.replayed(&pairs) else { return };
+        self.passes_left = self.passes_left.saturating_sub(pairs.passes());
+        let Some(replayed) = self.valid(&pairs) else { return };
         if self.best.as_ref().is_none_or(|(_, best)| replayed.rank() < best.rank()) {
             self.best = Some((pairs, replayed));
         }
@@ -93,27 +96,70 @@ impl Climb<'_> {
         }
     }
 
-    /// The best of what is met by a few random changes at a time, of pairs and of orders, each from the best so far or
-    /// from what is as good.
-    pub(super) fn wandered(&mut self, pairs: Paired, best: ReplayedSchedule, seed: u64) -> ReplayedSchedule {
+    /// The best of what is met by a few random changes at a time, of pairs and of orders: walks side by side, all from the best
+    /// so far, as often as the passes that may be replayed allow. The answer does not depend on the number of threads.
+    pub(super) fn wandered(
+        &mut self,
+        pairs: Paired,
+        best: ReplayedSchedule,
+        seed: u64,
+        threads: NonZeroUsize,
+    ) -> ReplayedSchedule {
         let mut random = fastrand::Rng::with_seed(seed);
-        self.best = Some((pairs, best));
-        while !self.is_over() {
-            let (mut pairs, value) =
-                self.best.as_ref().map(|(pairs, best)| (pairs.clone(), best.rank())).expect("it is there");
+        let mut at = (pairs, best);
+        while self.passes_left > 0 && at.1.value > self.bound && !self.stop.is_due() {
+            let tries = self.passes_left.div_ceil(at.0.passes().max(1)).div_ceil(WALKS).min(MOST_TRIES);
+            let seeds: [u64; WALKS] = std::array::from_fn(|_| random.u64(..));
+            let walks = parallel::map(threads, &seeds, |&seed| self.walk(&at, tries, seed));
+            let replayed: usize = walks.iter().map(|walk| walk.replayed).sum();
+            self.passes_left = self.passes_left.saturating_sub(replayed.max(1));
+            let reached = walks.into_iter().filter_map(|walk| walk.reached);
+            if let Some(reached) = reached.min_by_key(|(_, reached)| reached.rank()) {
+                at = reached;
+            }
+        }
+        at.1
+    }
+
+    /// Changes pairs at random, each time from the best so far or from what is as good: so often, or until that is shorter.
+    fn walk(&self, from: &(Paired, ReplayedSchedule), tries: usize, seed: u64) -> Walk {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut walk = Walk { reached: None, replayed: 0 };
+        let mut rank = from.1.rank();
+        for _ in 0..tries {
+            let mut pairs = walk.reached.as_ref().unwrap_or(from).0.clone();
             for _ in 0..random.usize(1..=MOST_CHANGES) {
                 pairs.shake(self.model, &mut random);
             }
             pairs.engine = improved(&pairs.engine);
-            if let Some(replayed) = self.replayed(&pairs)
-                && replayed.rank() <= value
+            walk.replayed += pairs.passes();
+            if let Some(replayed) = self.valid(&pairs)
+                && replayed.rank() <= rank
             {
-                self.best = Some((pairs, replayed));
+                rank = replayed.rank();
+                walk.reached = Some((pairs, replayed));
+            }
+            if rank.0 < from.1.value || self.stop.is_due() {
+                break;
             }
         }
-        self.best.take().expect("it is there").1
+        walk
     }
 }
+
+/// Where random changes have led.
+struct Walk {
+    /// Something as good or better; nothing if none of the changes was.
+    reached: Option<(Paired, ReplayedSchedule)>,
+    /// How many passes were replayed.
+    replayed: usize,
+}
+
+/// How many walks begin at once.
+const WALKS: usize = 4;
+
+/// How many changes one of them tries at most.
+const MOST_TRIES: usize = 32;
 
 /// Of schedules with more passes than this, fewer choices of pairs are looked at.
 const MANY: usize = 200_000;

@@ -412,7 +412,7 @@ impl<'a> Search<'a> {
             return self.offloads(passes_left, stop).wandered(best, seed);
         }
         let pairs = pairs.unwrap_or_else(|| Paired::of(model, &best.schedule, not_overlapped(&best.engine)));
-        self.climb(passes_left, stop).wandered(pairs, best, seed)
+        self.climb(passes_left, stop).wandered(pairs, best, seed, self.options.threads)
     }
 
     /// Goes on with the search for passes alone where time ended it, unless the choice of pairs, copies and levels has made

@@ -64,7 +64,7 @@ pub(in crate::optimize) fn optimize_two_ways(
         Paired::of(model, &split(&best.schedule), &engine)
     });
     climb.passes_left = if options.use_all_time { usize::MAX } else { effort / 4 };
-    best = climb.wandered(pairs, best, options.seed);
+    best = climb.wandered(pairs, best, options.seed, options.threads);
     let ReplayedSchedule { schedule, verdict, value, engine } = best;
     not_refuted(value, bound.value, None)?;
     let schedule = of_optimize(schedule, model, &engine);

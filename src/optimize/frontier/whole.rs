@@ -87,8 +87,8 @@ pub struct WholeFrontier {
 }
 
 /// The frontier of a model, from searches under so many memory limits and one without. The model's own limits play no part. The
-/// searches share the time, and each begins with the schedule that the one before has found. `progress` receives what they
-/// tell, with their limit.
+/// searches share the effort and the time, and each begins with the schedule that the one before has found. `progress` receives
+/// what they tell, with their limit.
 ///
 /// There are more searches than that only where that many named schedules are not beaten by others.
 ///
@@ -106,8 +106,10 @@ pub fn whole_frontier(
     // Those searches know them too that time cuts short.
     let known: Vec<Schedule> = named.iter().map(|(_, schedule)| schedule.clone()).collect();
     let objective = Objective::Makespan;
-    let options = Options { objective, known, ..options.clone() };
-    let first = Options { stop: stop.share(limits + 1), ..options.clone() };
+    let searches = limits + 1;
+    let (effort, exact_effort) = (options.effort / searches, options.exact_effort / searches as u64);
+    let options = Options { objective, effort, exact_effort, known, ..options.clone() };
+    let first = Options { stop: stop.share(searches), ..options.clone() };
     let roomiest = optimize(&unlimited, &first, &mut |state| progress(None, state))?;
     let least = least_limit(&unlimited);
     let corners = corners(&named);

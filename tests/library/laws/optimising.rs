@@ -171,8 +171,11 @@ proptest! {
     #[test]
     fn the_same_problem_and_seed_give_the_same_schedule_on_any_number_of_threads(
         model in limited(),
+        percent in prop_oneof![Just(0), 1..=50_i64],
         seed: u64,
     ) {
+        // Pairs are searched by walks side by side.
+        let model = if percent == 0 { model } else { random::with_cheaper_pairs(&model, percent) };
         let solve = |threads| {
             let threads = NonZeroUsize::new(threads).expect("positive");
             let options = Options { seed, threads, ..quick(Objective::Makespan) };
