@@ -61,6 +61,7 @@ tables_agree! {
     messages_that_keep_links_busy: "messages",
     orders_under_measured_jitter: "jitter",
     activations_that_go_to_the_host: "offloading",
+    two_pipelines_in_opposite_directions: "two ways",
 }
 
 #[test]
@@ -187,5 +188,42 @@ fn the_text_counts_the_cases_of_jitter_as_the_table_has_them() {
         format!("take longer than the order for the medians in {longer} of {all} cases"),
     ] {
         assert!(text.contains(&sentence), "{sentence}");
+    }
+}
+
+#[test]
+fn the_text_counts_the_problems_of_two_directions_as_the_table_has_them() {
+    let text = text().replace("\n  ", " ");
+    let (_, lines, _) = around(&text, "two ways").expect("a place in the document");
+    let rows: Vec<Vec<&str>> =
+        lines[2..].iter().map(|line| line.split('|').map(str::trim).collect()).collect();
+    let number = |row: &[&str], column: usize| row[column].parse::<i64>().expect("ticks");
+    let of = |name: &'static str, with_pairs: bool| {
+        rows.iter().filter(move |row| row[1] == name && (row[5] != "-") == with_pairs)
+    };
+    let is_shorter = |row: &&Vec<&str>| number(row, 8) < number(row, 7);
+    let thousandths = |row: &Vec<&str>| row[10].replace('.', "").parse::<i64>().expect("a ratio") - 1000;
+    let percent = |thousandths: i64| format!("{}.{} %", thousandths / 10, thousandths % 10);
+    let (alone, paired) = (of("dualpipe", false), of("dualpipe", true));
+    let all = alone.clone().count();
+    assert_eq!(alone.clone().filter(is_shorter).count(), all);
+    let most = alone.clone().map(thousandths).max().expect("a row");
+    let chimera = of("chimera", false).map(thousandths);
+    let (least, longest) = (chimera.clone().min().expect("a row"), chimera.max().expect("a row"));
+    for sentence in [
+        format!("in all {all} problems it takes longer than what we found, by up to {}", percent(most)),
+        format!("In {} of them the bound proves that optimal", alone.filter(|row| row[8] == row[9]).count()),
+        format!(
+            "in {} of {} problems there is something shorter",
+            paired.clone().filter(is_shorter).count(),
+            paired.clone().count()
+        ),
+        format!("**Chimera** takes {} to {} longer", percent(least), percent(longest)),
+    ] {
+        assert!(text.contains(&sentence), "{sentence}");
+    }
+    // Those two are of eight devices and equal durations.
+    for row in paired.filter(|row| !is_shorter(row)) {
+        assert_eq!((row[2], row[4]), ("8", "2,2,2"));
     }
 }

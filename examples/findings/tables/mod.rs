@@ -9,6 +9,7 @@ pub mod placements;
 pub mod profiles;
 pub mod published;
 pub mod rounding;
+pub mod two_ways;
 pub mod unequal;
 pub mod uniform;
 pub mod whole;
@@ -49,6 +50,7 @@ pub fn all() -> Vec<Table> {
         messages::table(),
         jitter::table(),
         offloading::table(),
+        two_ways::table(),
     ]
 }
 
