@@ -24,6 +24,9 @@ RESULT  := target/demo/schedule.json
 TABLE   := target/bench-table
 SECONDS := 3
 
+# How `cargo install` builds the programs by others: they run for moments, or are built for longer than they run.
+QUICKLY_BUILT := CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off
+
 # Programs by others that check our proofs of optimality.
 PUMPKIN_CHECKER := 0.5.0
 VERIPB          := 3.0.2
@@ -75,6 +78,8 @@ WHEEL_TOOLS := .deps/wheel-tools-$(MATURIN)-$(ZIG)
 USING_WHEEL_TOOLS := PYTHONPATH=$(CURDIR)/$(WHEEL_TOOLS) PATH=$(CURDIR)/$(WHEEL_TOOLS)/bin:$$PATH
 PACKAGE     := crates/python
 WHEELS_AT   := $(or $(CARGO_TARGET_DIR),target)/wheels
+# What is released has the profile `release`.
+WHEEL_PROFILE ?= release
 READERS     := mypy==2.4.1 pyright==1.1.414 ruff==0.17.6 pdoc==16.0.0 numpy==2.4.6 pytest==9.2.0
 READERS_AT  := .deps/python-lint-$(subst $(space),+,$(strip $(READERS)))
 PYTHONS     ?= $(shell .ci/pythons $(PYTHON))
@@ -189,7 +194,7 @@ regress: setup
 # With HiGHS, which zig compiles for old glibc too.
 wheel: setup $(WHEEL_TOOLS)
 	@rm -rf $(WHEELS_AT)
-	cd $(PACKAGE) && $(USING_WHEEL_TOOLS) maturin build --release --zig --locked --features highs \
+	cd $(PACKAGE) && $(USING_WHEEL_TOOLS) maturin build --profile $(WHEEL_PROFILE) --zig --locked --features highs \
 	    --compatibility manylinux2014 --out $(abspath $(WHEELS_AT))
 
 # The sources of the wheel, from which pip builds it where there is none for a platform.
@@ -360,12 +365,12 @@ bench-table: setup
 certify: setup $(CHECKERS)
 	$(CARGO) run $(TESTED) --example certify -- .deps/checkers/bin $(OPTIMA)
 
-# Without link-time optimisation: they run for moments, and are built for longer.
+# With little optimisation: they run for moments, and are built for longer.
 $(CHECKERS): $(STAMP)
 	@rm -f .deps/checkers/installed-*
-	CARGO_PROFILE_RELEASE_LTO=off $(CARGO) install --quiet --locked --root .deps/checkers --target-dir target/checkers \
+	$(QUICKLY_BUILT) $(CARGO) install --quiet --locked --root .deps/checkers --target-dir target/checkers \
 	    pumpkin-checker --version '=$(PUMPKIN_CHECKER)'
-	CARGO_PROFILE_RELEASE_LTO=off $(CARGO) install --quiet --locked --root .deps/checkers --target-dir target/checkers \
+	$(QUICKLY_BUILT) $(CARGO) install --quiet --locked --root .deps/checkers --target-dir target/checkers \
 	    veripb --version '=$(VERIPB)'
 	@rm -rf target/checkers
 	@touch $@
@@ -382,13 +387,13 @@ fuzz: $(FUZZ_TOOL)
 
 # Without optimisation it takes ten minutes to read the core, with some of it less than two.
 $(MUTANTS_TOOL): $(STAMP)
-	CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off $(CARGO) install --quiet --locked --root .deps/mutants \
+	$(QUICKLY_BUILT) $(CARGO) install --quiet --locked --root .deps/mutants \
 	    --target-dir target/mutants-tool cargo-gamma --version '=$(MUTANTS)'
 	@rm -rf target/mutants-tool
 	@touch $@
 
 $(FUZZ_TOOL): $(STAMP)
-	CARGO_PROFILE_RELEASE_LTO=off $(CARGO) install --quiet --locked --root .deps/fuzz --target-dir target/fuzz-tool \
+	$(QUICKLY_BUILT) $(CARGO) install --quiet --locked --root .deps/fuzz --target-dir target/fuzz-tool \
 	    cargo-fuzz --version '=$(FUZZER)'
 	@rm -rf target/fuzz-tool
 	@touch $@

@@ -248,7 +248,8 @@ fn one_microbatch_may_fit_with_few_choices_of_levels() {
                      [[recompute.level]]\ncheckpoint = [0, 4]\n[offload]\nmoved = [1, 0]\nto_host = 1\nfrom_host = 1\n";
     for memory in [beside_a_workspace, offloaded] {
         let model = narrow(memory);
-        let solution = optimize(&model, &Options::default(), &mut |_| ());
+        let options = Options { effort: 1_000_000, exact_effort: 1000, ..Options::default() };
+        let solution = optimize(&model, &options, &mut |_| ());
         let solution = solution.unwrap_or_else(|error| panic!("{memory}: {error}"));
         assert!(replay(&model, &solution.schedule).is_valid());
     }
@@ -261,7 +262,8 @@ fn what_is_missing_counts_gathered_weights() {
         let model = narrow(&format!(
             "activation = 1\ncapacity = {capacity}\n[sharding]\ngather = 4\ngathered = 2\nstages = 1\n"
         ));
-        match optimize(&model, &Options::default(), &mut |_| ()) {
+        let options = Options { effort: 1_000_000, exact_effort: 1000, ..Options::default() };
+        match optimize(&model, &options, &mut |_| ()) {
             Ok(_) => assert_eq!(capacity, 4),
             Err(OptimizeError::Infeasible(error)) => {
                 assert_eq!((error.capacity.0, error.needed.0), (capacity, 4));

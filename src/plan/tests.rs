@@ -54,7 +54,8 @@ fn of_plans_that_take_equally_long_those_that_recompute_nothing_come_first() {
         .replace("activation = 2", "activation = 2\ncheckpoint = 1")
         .replace("activation = 1\nweights", "activation = 1\ncheckpoint = 1\nweights");
     let job = job::parse(&format!("{text}\nrecompute = [\"none\", \"auto\"]\n")).expect("a job");
-    let plan = plan(&job, &Options::default(), &mut |_| ()).expect("a plan");
+    let options = Options { effort: 40_000_000, ..Options::default() };
+    let plan = plan(&job, &options, &mut |_| ()).expect("a plan");
     let [best, other, ..] = plan.alternatives.as_slice() else {
         panic!("{} choices", plan.alternatives.len())
     };

@@ -201,8 +201,8 @@ mod tests {
     #[test]
     fn half_of_the_memory_does_not_end_all_overlap() {
         let model = model(4, 16, [2, 2, 2, 0]).with_uniform_activation_capacity(Some(Units(2)));
-        let solution = optimize(&model.expect("a model"), &Options::default(), &mut |_| ());
-        let solution = solution.expect("a schedule");
+        let options = Options { effort: 40_000_000, ..Options::default() };
+        let solution = optimize(&model.expect("a model"), &options, &mut |_| ()).expect("a schedule");
         // One after the other takes 24 ticks for each microbatch.
         assert!(solution.value() < Ticks(16 * 24 / 2), "{} {}", solution.engine, solution.value());
         assert_eq!(solution.verdict.peak_memory_max(), Units(2));

@@ -1,7 +1,5 @@
 //! Lower bounds against the true optimum of small problems, found by trying all orders.
 
-use std::collections::BTreeSet;
-
 use bubbleproof::certificate::{
     Bound, BoundError, BoundReason, Objective, Repetition, holds, interval_bound, lower_bound,
     lower_bound_below, lower_bound_of, lower_bound_within,
@@ -9,207 +7,13 @@ use bubbleproof::certificate::{
 use bubbleproof::model::{
     Costs, Device, Kind, Memory, Microbatch, Model, Pass, Placement, Stage, Ticks, Transient, Units,
 };
-use bubbleproof::schedule::Schedule;
 use num_rational::Ratio;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 
+use super::every_order::{optimum, optimum_of};
 use super::exact_memory;
-use super::naive;
 use super::random;
-
-/// The shortest schedule in which every microbatch runs these kinds of passes, first in, first out;
-/// nothing when none keeps to the capacities, or when there are too many orders to try.
-pub fn optimum(model: &Model, kinds: &[Kind], objective: Objective) -> Option<i64> {
-    let mut passes = Vec::new();
-    for stage in Stage::all(model.stages()) {
-        for &kind in kinds {
-            passes.extend(Microbatch::all(model.microbatches()).map(|of| Pass::new(stage, kind, of)));
-        }
-    }
-    optimum_of(model, passes, objective).ok()?
-}
-
-struct TooManyOrders;
-
-/// The same for these passes, of which those of one stage and one kind follow each other; nothing when no order keeps to the
-/// capacities.
-fn optimum_of(model: &Model, passes: Vec<Pass>, objective: Objective) -> Result<Option<i64>, TooManyOrders> {
-    let devices = model.devices() as usize;
-    let mut search = Search {
-        model,
-        objective,
-        ends: vec![None; passes.len()],
-        free: vec![None; devices],
-        worked: vec![0; devices],
-        orders: vec![Vec::new(); devices],
-        live: vec![0; devices],
-        recomputed: passes.iter().any(|pass| pass.kind == Kind::R),
-        passes,
-        best: i64::MAX,
-        left: MOST_ORDERS,
-    };
-    search.extend(0);
-    if search.left > 0 { Ok((search.best < i64::MAX).then_some(search.best)) } else { Err(TooManyOrders) }
-}
-
-struct Search<'a> {
-    model: &'a Model,
-    objective: Objective,
-    passes: Vec<Pass>,
-    ends: Vec<Option<i64>>,
-    free: Vec<Option<i64>>,
-    /// How long each device has worked so far.
-    worked: Vec<i64>,
-    orders: Vec<Vec<Pass>>,
-    live: Vec<i64>,
-    recomputed: bool,
-    best: i64,
-    /// How many more beginnings of schedules are tried.
-    left: u64,
-}
-
-/// How many beginnings of schedules are tried for a problem: a few random ones have a thousand times
-/// more of them than all the others.
-const MOST_ORDERS: u64 = 1_000_000;
-
-impl Search<'_> {
-    /// Appends every pass that can come next, in the order of starts.
-    fn extend(&mut self, now: i64) {
-        self.left = self.left.saturating_sub(1);
-        if self.left == 0 || self.least() >= self.best {
-            return;
-        }
-        if self.ends.iter().all(Option::is_some) {
-            self.best = match self.objective {
-                Objective::Makespan => self.least(),
-                Objective::DeviceSpan => self.best.min(naive::device_span(self.model, &self.schedule())),
-            };
-            return;
-        }
-        for at in 0..self.passes.len() {
-            self.append(&[at], now);
-            let forward = self.passes[at];
-            if forward.kind != Kind::F || !self.model.has_cheaper_pairs() {
-                continue;
-            }
-            for other in 0..self.passes.len() {
-                let backward = self.passes[other];
-                let device = |pass: Pass| self.model.placement().device_of(pass.stage);
-                if matches!(backward.kind, Kind::I | Kind::B) && device(forward) == device(backward) {
-                    self.append(&[at, other], now);
-                }
-            }
-        }
-    }
-
-    /// Appends a pass, or the two of a pair, if it can come next, and goes on from there.
-    fn append(&mut self, step: &[usize], now: i64) {
-        let is_next = |&at: &usize| {
-            let pass = self.passes[at];
-            let is_first = at == 0
-                || self.passes[at - 1].with_kind(pass.kind).stage != pass.stage
-                || self.passes[at - 1].kind != pass.kind
-                || self.ends[at - 1].is_some();
-            self.ends[at].is_none() && is_first
-        };
-        if !step.iter().all(is_next) {
-            return;
-        }
-        let passes: Vec<Pass> = step.iter().map(|&at| self.passes[at]).collect();
-        let device = self.model.placement().device_of(passes[0].stage);
-        let index = device.index();
-        let arrivals: Option<Vec<i64>> = passes.iter().map(|&pass| self.arrival(pass)).collect();
-        let Some(arrivals) = arrivals else { return };
-        let start = arrivals.into_iter().fold(self.free[index].unwrap_or(0), i64::max);
-        let (mut needed, mut change, mut duration) = (0, 0, 0);
-        for &pass in &passes {
-            let (acquires, releases) = self.memory(pass);
-            needed += acquires + self.model.workspace(pass.stage, pass.kind).0;
-            change += acquires - releases;
-            duration += naive::duration(self.model, pass);
-        }
-        let stages: BTreeSet<Stage> = passes.iter().map(|pass| pass.stage).collect();
-        needed += stages.into_iter().map(|stage| self.model.gathered(stage).0).sum::<i64>();
-        if let [forward, backward] = passes[..] {
-            duration -= self.model.pair_saves(forward.stage, backward.stage, backward.kind).0;
-        }
-        let over = |capacity: Units| self.live[index] + needed > capacity.0;
-        if start < now || self.model.activation_capacity(device).is_some_and(over) {
-            return;
-        }
-        let before = self.free[index];
-        for &at in step {
-            self.ends[at] = Some(start + duration);
-        }
-        self.free[index] = Some(start + duration);
-        self.worked[index] += duration;
-        self.orders[index].extend(&passes);
-        self.live[index] += change;
-        self.extend(start);
-        self.live[index] -= change;
-        let placed = self.orders[index].len() - step.len();
-        self.orders[index].truncate(placed);
-        self.worked[index] -= duration;
-        self.free[index] = before;
-        for &at in step {
-            self.ends[at] = None;
-        }
-    }
-
-    /// What the schedule so far takes at the least.
-    fn least(&self) -> i64 {
-        let remaining = |device: Device| -> i64 {
-            // In pairs they may take less.
-            if self.model.has_cheaper_pairs() {
-                return 0;
-            }
-            let of = self.passes.iter().zip(&self.ends);
-            of.filter(|(pass, end)| end.is_none() && self.model.placement().device_of(pass.stage) == device)
-                .map(|(&pass, _)| naive::duration(self.model, pass))
-                .sum()
-        };
-        let spans = Device::all(self.model.devices()).map(|device| {
-            let begins_all = device == self.model.placement().device_of(Stage(0));
-            let free = match self.objective {
-                Objective::DeviceSpan if !begins_all => self.worked[device.index()],
-                _ => self.free[device.index()].unwrap_or(0),
-            };
-            free + remaining(device)
-        });
-        spans.max().unwrap_or(0)
-    }
-
-    /// What has been placed.
-    fn schedule(&self) -> Schedule {
-        Schedule::new(self.model.placement().clone(), self.model.microbatches(), self.orders.clone())
-            .expect("orders of the model's size")
-    }
-
-    fn arrival(&self, pass: Pass) -> Option<i64> {
-        let mut arrival = 0;
-        for need in naive::needs(pass, self.model, &self.passes) {
-            let at = self.passes.iter().position(|&other| other == need)?;
-            arrival = arrival.max(self.ends[at]? + naive::latency(self.model, need, pass));
-        }
-        Some(arrival)
-    }
-
-    /// What a pass acquires and releases.
-    fn memory(&self, pass: Pass) -> (i64, i64) {
-        let whole = self.model.activation(pass.stage).0;
-        let retained = self.model.retained_for_weight(pass.stage).0;
-        let checkpoint = self.model.checkpoint(pass.stage).map_or(whole, |units| units.0);
-        match pass.kind {
-            Kind::F if self.recomputed => (checkpoint, 0),
-            Kind::F => (whole, 0),
-            Kind::R => (whole - checkpoint, 0),
-            Kind::I => ((retained - whole).max(0), (whole - retained).max(0)),
-            Kind::W => (0, retained),
-            Kind::B => (0, whole),
-        }
-    }
-}
 
 /// Models small enough to try all orders, with capacities that bind. Half of them hold one unit per stage,
 /// and some passes take no time.
@@ -227,6 +31,20 @@ fn small() -> impl Strategy<Value = Model> {
             limited(&model, spare)
         },
     )
+}
+
+/// Two pipelines in opposite directions, small enough to try all orders.
+fn two_ways() -> impl Strategy<Value = Model> {
+    let placements = (1..4_u32).prop_map(|devices| Placement::bidirectional(devices).expect("a placement"));
+    let models = (random::models_on(placements, 0), 1..5_u32, 0..4_i64, any::<bool>());
+    models.prop_filter_map("few passes", |(model, microbatches, spare, uniform)| {
+        if model.devices() * microbatches > 6 {
+            return None;
+        }
+        let model = model.with_microbatches(microbatches).ok()?;
+        let model = if uniform { one_unit_per_stage(&model) } else { model };
+        limited(&model, spare)
+    })
 }
 
 /// V placement on two devices, where the way back passes over a device that holds both stages.
@@ -315,7 +133,7 @@ proptest! {
             .and_then(|model| model.with_activation_capacity(Device::all(model.devices()).map(capacity).collect()))
             .expect("a model");
         let choices = 0..1_u32 << backwards;
-        let optima = choices.map(|choice| optimum_of(&model, as_chosen(&model, choice), Objective::Makespan));
+        let optima = choices.map(|choice| optimum_of(&model, &as_chosen(&model, choice), Objective::Makespan));
         let Ok(optima) = optima.collect::<Result<Vec<_>, _>>() else { return Ok(()) };
         let devices: Vec<Device> = Device::all(model.devices()).collect();
         let bound = lower_bound_of(&model, Objective::Makespan, &devices, ENOUGH).map(|bound| bound.value);
@@ -346,6 +164,23 @@ proptest! {
                 if let Some(optimum) = optimum(&model, &kinds, objective) {
                     prop_assert!(bound.value <= Ticks(optimum), "{objective:?}: {bound:?} but {optimum} is possible");
                 }
+            }
+        }
+    }
+
+    /// A device meets its first backward from either direction, and its last forward.
+    #[test]
+    fn no_schedule_in_two_directions_is_shorter_than_the_lower_bound(
+        plain in two_ways(), choice: u32, percent in prop_oneof![Just(0), Just(50), Just(100)],
+    ) {
+        let model = random::with_cheaper_pairs(&plain, percent);
+        let through = |pass: &Pass| model.placement().leads_through(pass.stage, pass.microbatch);
+        let passes: Vec<Pass> = as_chosen(&model, choice).into_iter().filter(through).collect();
+        for objective in [Objective::Makespan, Objective::DeviceSpan] {
+            if let Ok(Some(optimum)) = optimum_of(&model, &passes, objective) {
+                let bound = lower_bound(&model, objective);
+                prop_assert!(bound.value <= Ticks(optimum), "{objective:?}: {bound:?} but {optimum} is possible");
+                prop_assert_eq!(holds(&model, objective, &bound), Ok(()));
             }
         }
     }

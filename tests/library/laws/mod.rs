@@ -7,6 +7,7 @@ mod agreement;
 mod blocks;
 mod bounds;
 mod every_m;
+mod every_order;
 mod exact_memory;
 mod executor;
 mod files;

@@ -7,7 +7,8 @@ use bubbleproof::certificate::{
 };
 use bubbleproof::model::{Costs, Device, Kind, Memory, Model, Placement, Ticks, Units};
 
-use super::bounds::{ENOUGH, optimum, subsets};
+use super::bounds::{ENOUGH, subsets};
+use super::every_order::optimum;
 
 struct Case {
     /// What it is about.

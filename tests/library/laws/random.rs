@@ -75,7 +75,7 @@ pub fn models(least: i64) -> impl Strategy<Value = Model> {
 }
 
 /// The same with such a placement.
-fn models_on(placements: impl Strategy<Value = Placement>, least: i64) -> impl Strategy<Value = Model> {
+pub fn models_on(placements: impl Strategy<Value = Placement>, least: i64) -> impl Strategy<Value = Model> {
     (placements, 1..6_u32).prop_flat_map(move |(placement, microbatches)| {
         let stages = placement.stages() as usize;
         let durations = vec((least..6, least..6, least..6), stages);

@@ -14,7 +14,7 @@ use crate::model::{Device, Model, Ticks};
 pub const STEPS: u64 = 4_000_000;
 
 /// The best of the bounds of this module on an objective, for the model's microbatches and capacities. With
-/// two directions, only the time of one microbatch alone, and that of the work of each device.
+/// two directions, only the time of one microbatch alone, and those of the work of each device and of its windows.
 #[must_use]
 pub fn lower_bound(model: &Model, objective: Objective) -> Bound {
     lower_bound_within(model, objective, STEPS)
@@ -37,12 +37,14 @@ pub fn lower_bound_until(
 ) -> Bound {
     let alone = alone(model, objective);
     let apart = model.with_own_links();
-    if one_direction(model).is_err() {
-        let devices = Device::all(model.devices());
-        return devices.filter_map(|device| work::bound(&apart, device, objective)).fold(alone, better);
-    }
     let (relaxed, real) = (relaxed(&apart), Paths::new(&apart));
     let paths = Paths::new(&relaxed);
+    if one_direction(model).is_err() {
+        let devices = Device::all(model.devices());
+        let windows = devices.clone().flat_map(|device| of_device(&real, &paths, device, objective));
+        let works = devices.filter_map(|device| work::bound(&apart, device, objective));
+        return works.chain(windows).fold(alone, better);
+    }
     Device::all(model.devices())
         .flat_map(|device| of_device(&real, &paths, device, objective))
         .chain(
@@ -159,7 +161,13 @@ pub fn steady_bound_until(model: &Model, steps: u64, is_over: &mut dyn FnMut() -
 /// # Errors
 /// When the reason is not true of the model, gives another value, or takes too long to check.
 pub fn holds(model: &Model, objective: Objective, bound: &Bound) -> Result<(), BoundError> {
-    if !matches!(bound.reason, BoundReason::Alone | BoundReason::Work { .. }) {
+    if !matches!(
+        bound.reason,
+        BoundReason::Alone
+            | BoundReason::Work { .. }
+            | BoundReason::Windows { .. }
+            | BoundReason::Chain { .. }
+    ) {
         one_direction(model)?;
     }
     let apart = model.with_own_links();
@@ -214,7 +222,7 @@ fn value_of(claimed: &Bound, bounds: Vec<Bound>) -> Result<Ticks, BoundError> {
     shown.max().ok_or_else(|| BoundError::Figures(claimed.reason.clone()))
 }
 
-/// The bounds assume that every microbatch goes through every stage.
+/// Most bounds assume that every microbatch goes through every stage.
 fn one_direction(model: &Model) -> Result<(), BoundError> {
     match model.placement().directions() {
         1 => Ok(()),
@@ -282,7 +290,7 @@ fn alone(model: &Model, objective: Objective) -> Bound {
     Bound { value, reason: BoundReason::Alone }
 }
 
-/// The bounds that rest on one device, from the paths of the model and of the [relaxed] one.
+/// The bounds that rest on one device, from the paths of the model and of the [relaxed] one; with two directions, its windows.
 pub(super) fn of_device(
     real: &Paths<'_>,
     paths: &Paths<'_>,
@@ -291,6 +299,9 @@ pub(super) fn of_device(
 ) -> Vec<Bound> {
     let model = paths.model();
     let mut bounds = window::bounds(real, model, device, objective);
+    if one_direction(model).is_err() {
+        return bounds;
+    }
     bounds.extend(turnover::bounds(model, paths, device, objective));
     bounds.extend(area::bound(model, paths, device, objective));
     bounds

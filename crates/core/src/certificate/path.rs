@@ -5,7 +5,8 @@
 use super::step;
 use crate::model::{Device, Kind, Model, Stage, Ticks};
 
-/// Longest chains of the first microbatch through its pipeline without waiting for any device.
+/// Longest chains of one microbatch through its pipeline without waiting for any device. With two directions there are two
+/// pipelines, and no chain leads from one to the other.
 pub(super) struct Paths<'a> {
     model: &'a Model,
     /// By stage: the earliest start of F.
@@ -18,29 +19,38 @@ pub(super) struct Paths<'a> {
 
 impl<'a> Paths<'a> {
     pub(super) fn new(model: &'a Model) -> Self {
-        let stages = model.placement().depth() as usize;
-        let (mut forward, mut input) = (vec![Ticks::ZERO; stages], vec![Ticks::ZERO; stages]);
-        // No F of the first stage starts before the weights of that stage are there, and all else follows it.
-        forward[0] = model.gather(Stage(0));
-        for stage in 1..stages {
-            let before = Stage::at(stage - 1);
-            forward[stage] =
-                forward[stage - 1] + model.duration(before, Kind::F) + model.latency_after(before);
+        let placement = model.placement();
+        let stages = placement.stages() as usize;
+        let mut paths = Self {
+            model,
+            forward: vec![Ticks::ZERO; stages],
+            input: vec![Ticks::ZERO; stages],
+            latest: vec![Ticks::ZERO; stages],
+        };
+        // No F of the first stage starts before the weights of that stage are there, and all else of its pipeline follows it.
+        paths.forward[0] = model.gather(Stage(0));
+        for stage in Stage::all(placement.stages()) {
+            if let Some(before) = placement.stage_before(stage) {
+                paths.forward[stage.index()] = paths.forward_head(before)
+                    + model.duration(before, Kind::F)
+                    + model.latency_after(before);
+            }
         }
-        let last = Stage::at(stages - 1);
-        input[stages - 1] = forward[stages - 1] + model.duration(last, Kind::F);
-        for stage in (0..stages - 1).rev() {
-            let above = Stage::at(stage + 1);
-            input[stage] =
-                input[stage + 1] + model.duration(above, Kind::I) + model.latency_after(Stage::at(stage));
+        for stage in (0..stages).rev().map(Stage::at) {
+            paths.input[stage.index()] = match placement.stage_after(stage) {
+                Some(above) => {
+                    paths.input_head(above) + model.duration(above, Kind::I) + model.latency_after(stage)
+                }
+                None => paths.forward_head(stage) + model.duration(stage, Kind::F),
+            };
         }
-        let latest = Stage::all(model.placement().depth()).scan(Ticks::ZERO, |latest, stage| {
-            let weight = input[stage.index()] + model.duration(stage, Kind::B);
-            *latest = (*latest).max(weight + step::tail(model, model.placement().device_of(stage)));
-            Some(*latest)
-        });
-        let latest = latest.collect();
-        Self { model, forward, input, latest }
+        for stage in Stage::all(placement.stages()) {
+            let weight = paths.input_head(stage) + model.duration(stage, Kind::B);
+            let end = weight + step::tail(model, placement.device_of(stage));
+            let before = placement.stage_before(stage).map(|before| paths.latest[before.index()]);
+            paths.latest[stage.index()] = before.map_or(end, |before| before.max(end));
+        }
+        paths
     }
 
     pub(super) const fn model(&self) -> &'a Model {
@@ -57,7 +67,7 @@ impl<'a> Paths<'a> {
         self.input[stage.index()]
     }
 
-    /// From the end of F of one stage to the end of W of another, through the last stage.
+    /// From the end of F of one stage to the end of W of another of its pipeline, through the last stage.
     pub(super) fn forward_to_weight(&self, from: Stage, to: Stage) -> Ticks {
         let end_of_forward = self.forward_head(from) + self.model.duration(from, Kind::F);
         self.input_head(to) + self.model.duration(to, Kind::B) - end_of_forward
@@ -77,7 +87,9 @@ impl<'a> Paths<'a> {
     /// From the end of F of a stage to the last end of all that follows it.
     pub(super) fn forward_tail(&self, from: Stage) -> Ticks {
         let end = self.forward_head(from) + self.model.duration(from, Kind::F);
-        self.latest[self.latest.len() - 1] - end
+        let depth = self.model.placement().depth();
+        let last = from.0 - from.0 % depth + depth - 1;
+        self.latest[Stage(last).index()] - end
     }
 }
 

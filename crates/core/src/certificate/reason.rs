@@ -348,7 +348,7 @@ pub enum BoundError {
         /// How many there are.
         devices: u32,
     },
-    /// Nothing but what one microbatch takes alone, and the work of a device, is known of two directions.
+    /// This reason is not known to bound schedules in two directions.
     #[error("the bound rests on devices of a pipeline of one direction, but the model has {0}")]
     Directions(u32),
     /// The reason names no devices, or not in ascending order.

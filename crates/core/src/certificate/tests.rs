@@ -453,6 +453,29 @@ fn a_model_without_its_pairs_keeps_the_end_of_its_step() {
     }
 }
 
+/// Device 1 holds the second stage of one pipeline and the third of the other, whose first backward reaches it after 10 ticks: the
+/// four Fs of a microbatch, and one I. Until then it runs at most four forwards, which are in no pair. It has 40 ticks of work if
+/// all forwards are in pairs; so it idles 6 ticks of the makespan, and 3 after it begins.
+#[test]
+fn windows_are_those_of_the_direction_in_which_they_are_shorter() {
+    let pairs = model::PairDurations::Uniform(Ticks(5));
+    let overlap = model::Overlap { forward_backward: pairs, ..model::Overlap::default() };
+    let both_ways = Placement::bidirectional(4).expect("a placement");
+    let plain = Model::equal_stages(both_ways, 8, [2, 2, 2, 0]).expect("a model");
+    let model = plain.with_overlap(overlap).expect("at least 4 and at most 6");
+    for (objective, value, length, work) in
+        [(Objective::Makespan, 46, 10, 4), (Objective::DeviceSpan, 43, 6, 3)]
+    {
+        let bound = lower_bound(&model, objective);
+        assert_eq!(bound.value, Ticks(value));
+        let first = Window { length: Ticks(length), work: Ticks(work) };
+        let last = Window { length: Ticks(0), work: Ticks(0) };
+        let reason = BoundReason::Windows { device: Device(1), work: Ticks(40), first, last };
+        assert_eq!(bound.reason, reason);
+        assert_eq!(holds(&model, objective, &bound), Ok(()));
+    }
+}
+
 #[test]
 fn no_figure_of_any_reason_can_be_changed() {
     let v = model::Placement::v(3).expect("a placement");

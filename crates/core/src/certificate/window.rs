@@ -8,6 +8,9 @@
 //! **Chain bound.** Without its Ws a device has less work, but nothing fills its last window: its last I is followed by
 //! at least the shortest of what must follow an I of any of its stages.
 //!
+//! With two directions, a microbatch goes through one of two stages of a device; what holds of every microbatch is the
+//! least of what holds of those of either direction.
+//!
 //! Each window is taken in two ways: up to the head (or from the tail, the [end of the step](super::step)) of the device,
 //! where it can do nothing; or up to the first backward (from the last forward) it can meet, where it can do nothing but
 //! forwards (backwards), as many as its memory holds. On the last device of a V placement with
@@ -20,18 +23,22 @@ use num_integer::Integer;
 use super::least_held;
 use super::path::Paths;
 use super::reason::{Bound, BoundReason, Objective, Window};
-use crate::model::{Device, Kind, Model, Ticks, Units};
+use crate::model::{Device, Kind, Microbatch, Model, Stage, Ticks, Units};
 
 /// The window bounds of one device, one for each choice of windows that cannot overlap, and its chain bound: from the
 /// paths of the model, and the work of the [shortened](super::shortened) one.
 pub(super) fn bounds(paths: &Paths<'_>, model: &Model, device: Device, objective: Objective) -> Vec<Bound> {
-    let work = model.work(device) * i64::from(model.microbatches());
-    let stages = model.placement().stages_of(device);
+    let routes = routes(model, device);
+    let of_routes = |of_stage: &dyn Fn(Stage) -> Ticks| -> Ticks {
+        let of_route = |route: &Route| {
+            route.stages.iter().map(|&stage| of_stage(stage)).sum::<Ticks>() * i64::from(route.microbatches)
+        };
+        routes.iter().map(of_route).sum()
+    };
+    let work = of_routes(&|stage| model.duration(stage, Kind::F) + model.duration(stage, Kind::B));
     let Lengths { head, to_first_input, from_last_forward, device_tail } = lengths(paths, device, objective);
     // The last of its Fs and Is is an I, and what follows that at the least comes after.
-    let microbatches = i64::from(model.microbatches());
-    let weights: Ticks = stages.iter().map(|&stage| model.duration(stage, Kind::W)).sum();
-    let without_weights = work - weights * microbatches;
+    let without_weights = work - of_routes(&|stage| model.duration(stage, Kind::W));
     let tail = after_last_input(paths, model, device, objective);
     let chain = Bound {
         value: head + without_weights + tail,
@@ -84,24 +91,56 @@ struct Lengths {
 }
 
 fn lengths(paths: &Paths<'_>, device: Device, objective: Objective) -> Lengths {
-    let stages = paths.model().placement().stages_of(device);
-    let lowest = *stages.iter().min().expect("a device holds a stage");
-    let highest = *stages.iter().max().expect("a device holds a stage");
     let device_tail = paths.device_tail(device);
-    // The lowest stage's F is the first pass of every microbatch on the device; the highest stage's
-    // I is the first backward. No F ends later than `from_last_forward` before the end.
+    let routes = routes(paths.model(), device);
+    let least = |of_route: &dyn Fn(&Route) -> Ticks| routes.iter().map(of_route).min().unwrap_or_default();
+    // The F of the lowest stage is the first pass of every microbatch of a route on the device; the I of the highest
+    // stage is the first backward. No F of a route ends later than its tail before the end.
     let (head, to_first_input, from_last_forward) = match objective {
-        Objective::Makespan => {
-            (paths.forward_head(lowest), paths.input_head(highest), paths.forward_tail(highest))
-        }
+        Objective::Makespan => (
+            least(&|route| paths.forward_head(route.lowest())),
+            least(&|route| paths.input_head(route.highest())),
+            least(&|route| paths.forward_tail(route.highest())),
+        ),
         Objective::DeviceSpan => (
             Ticks::ZERO,
-            paths.input_head(highest) - paths.forward_head(lowest),
-            stages.iter().map(|&to| paths.forward_to_weight(highest, to)).max().unwrap_or_default()
-                + device_tail,
+            least(&|route| paths.input_head(route.highest()) - paths.forward_head(route.lowest())),
+            least(&|route| {
+                let to = |&to: &Stage| paths.forward_to_weight(route.highest(), to);
+                route.stages.iter().map(to).max().unwrap_or_default()
+            }) + device_tail,
         ),
     };
     Lengths { head, to_first_input, from_last_forward, device_tail }
+}
+
+/// The stages of a device that its microbatches go through in turn: all of them, or those of one direction.
+struct Route {
+    stages: Vec<Stage>,
+    /// How many microbatches take it.
+    microbatches: u32,
+}
+
+impl Route {
+    fn lowest(&self) -> Stage {
+        *self.stages.iter().min().expect("a route has a stage")
+    }
+
+    fn highest(&self) -> Stage {
+        *self.stages.iter().max().expect("a route has a stage")
+    }
+}
+
+/// The routes that some microbatch takes through a device.
+fn routes(model: &Model, device: Device) -> Vec<Route> {
+    let (placement, directions) = (model.placement(), model.placement().directions());
+    let route = |direction: u32| {
+        let leads = |stage: &Stage| placement.leads_through(*stage, Microbatch(direction));
+        let stages: Vec<Stage> = placement.stages_of(device).iter().copied().filter(leads).collect();
+        let microbatches = model.microbatches().saturating_sub(direction).div_ceil(directions);
+        (microbatches > 0 && !stages.is_empty()).then_some(Route { stages, microbatches })
+    };
+    (0..directions).filter_map(route).collect()
 }
 
 /// The windows at the beginning and at the end of a device in which what its memory holds may also be recomputed: the levels
