@@ -17,6 +17,8 @@ impl Block {
     /// # Errors
     /// When there is no microbatch, or too many.
     pub fn expand(&self, model: &Model, microbatches: u32) -> Result<Schedule, ScheduleError> {
+        // Where there are too many microbatches, there is no room to list their repetitions either.
+        Schedule::check_size(&self.placement, microbatches)?;
         let repetitions: Vec<u32> = (0..microbatches.div_ceil(self.period)).collect();
         self.expand_at(model, microbatches, &repetitions)
     }
