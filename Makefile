@@ -158,8 +158,10 @@ demo:
 	$(TOOL) verify $(RESULT) --model $(PROFILE) --memory 75%
 	$(TOOL) render $(RESULT) --model $(PROFILE) --memory 75%
 
+# Not the examples, which no test runs: the lints check them.
 test: setup
-	$(CARGO) test --workspace $(TESTED)
+	$(CARGO) test --workspace $(TESTED) --lib --bins --tests
+	$(CARGO) test --workspace $(TESTED) --doc
 
 # Asks cvc5, as a program behind a pipe, where the other tests ask Z3. Installs it, if root on Debian.
 test-cvc5: setup
