@@ -150,7 +150,7 @@ fn the_best_cut_with_its_schedule_is_shorter_than_the_even_one() {
             let choices = job.choices().expect("choices");
             let choice = choices.iter().find(|one| one.pipeline == pipeline && one.placement == placement);
             let layers = job.layers(choice.expect("it is open")).expect("layers");
-            let options = Options { effort: 40_000_000, exact_effort: 0, ..Options::default() };
+            let options = Options { effort: 10_000_000, exact_effort: 0, ..Options::default() };
             let [even, best] = [Partition::Even, Partition::Auto]
                 .map(|partition| optimize_cut(&layers, &partition, &options, &mut |_| ()).expect("a plan"));
             let (value, bound) = (best.solution.value(), best.none_below());
