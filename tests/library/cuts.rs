@@ -238,7 +238,7 @@ fn the_bound_over_cuts_is_never_above_the_least_makespan_with_recomputation_or_a
     assert_eq!(choices.len(), 8);
     for choice in choices {
         let layers = job.layers(&choice).expect("layers");
-        let options = Options { effort: 200_000, exact_effort: 0, ..Options::default() };
+        let options = Options { effort: 2_000_000, exact_effort: 0, ..Options::default() };
         let bound = lower_bound_over_cuts(&layers, Ticks(i64::MAX));
         let found = optimize_cut(&layers, &Partition::Auto, &options, &mut |_| ());
         match (bound, found) {
@@ -254,7 +254,7 @@ fn the_bound_over_cuts_is_never_above_the_least_makespan_with_recomputation_or_a
             (bound, found) => panic!("{choice}: {bound:?} {:?}", found.map(|found| found.solution.value())),
         }
     }
-    let options = Options { effort: 200_000, exact_effort: 0, ..Options::default() };
+    let options = Options { effort: 2_000_000, exact_effort: 0, ..Options::default() };
     let plan = plan::plan(&job, &options, &mut |_| ()).expect("a plan");
     assert_eq!(plan.alternatives.len(), 8);
     let (_, best) = plan.best().expect("a plan");

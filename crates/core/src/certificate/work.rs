@@ -10,8 +10,8 @@
 //! starts no earlier than head. The device runs one pass at a time, so the last of them ends no earlier than `head + work`, and
 //! the tail follows. Where pairs save time, this holds for [shortened](super::pairs) passes, whose schedule begins no earlier.
 //!
-//! Nothing here asks where other stages lie, so it holds with two directions too. With one, the
-//! [windows](super::window) give as much or more.
+//! Nothing here asks where other stages lie, so it holds with two directions too. The [windows](super::window) give as much or
+//! more.
 
 use super::pairs::shortened;
 use super::reason::{Bound, BoundReason, Objective};
