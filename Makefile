@@ -78,8 +78,6 @@ WHEEL_TOOLS := .deps/wheel-tools-$(MATURIN)-$(ZIG)
 USING_WHEEL_TOOLS := PYTHONPATH=$(CURDIR)/$(WHEEL_TOOLS) PATH=$(CURDIR)/$(WHEEL_TOOLS)/bin:$$PATH
 PACKAGE     := crates/python
 WHEELS_AT   := $(or $(CARGO_TARGET_DIR),target)/wheels
-# What is released has the profile `release`.
-WHEEL_PROFILE ?= release
 READERS     := mypy==2.4.1 pyright==1.1.414 ruff==0.17.6 pdoc==16.0.0 numpy==2.4.6 pytest==9.2.0
 READERS_AT  := .deps/python-lint-$(subst $(space),+,$(strip $(READERS)))
 PYTHONS     ?= $(shell .ci/pythons $(PYTHON))
@@ -98,7 +96,7 @@ FUZZ_TOOL    := .deps/fuzz/installed-$(FUZZER)
 
 .PHONY: help setup build demo test test-cvc5 test-plain browser gallery pictures plans regress lint proofs proofs-cvc5 rocq agree certify interop torchtitan dumps \
         differential measure measure-test schedules bench bench-table mutants mutants-change fuzz \
-        wheel sdist release pytorch python-test python-torch python-ray python-lint python-docs notebooks
+        wheel wheel-here sdist release pytorch python-test python-torch python-ray python-lint python-docs notebooks
 
 help:
 	@echo 'make demo         find a schedule for a measured profile, verify it, show it'
@@ -123,6 +121,7 @@ help:
 	@echo 'make measure      measure pipelines that really run (KIND=cuda on a GPU), into target/traces'
 	@echo 'make measure-test test the script that measures'
 	@echo 'make wheel        build the Python package into target/wheels'
+	@echo 'make wheel-here   the same for this machine alone, without optimisation across crates'
 	@echo 'make python-test  install the wheel into fresh virtual environments and test it (PYTHONS="python3.10 ...")'
 	@echo 'make python-torch test it with every supported PyTorch, and train with it'
 	@echo 'make python-ray   test sweeps on a cluster of Ray on this machine'
@@ -196,8 +195,14 @@ regress: setup
 # With HiGHS, which zig compiles for old glibc too.
 wheel: setup $(WHEEL_TOOLS)
 	@rm -rf $(WHEELS_AT)
-	cd $(PACKAGE) && $(USING_WHEEL_TOOLS) maturin build --profile $(WHEEL_PROFILE) --zig --locked --features highs \
+	cd $(PACKAGE) && $(USING_WHEEL_TOOLS) maturin build --release --zig --locked --features highs \
 	    --compatibility manylinux2014 --out $(abspath $(WHEELS_AT))
+
+# The same for this machine alone, of what the tests have compiled: little is left to do.
+wheel-here: setup $(WHEEL_TOOLS)
+	@rm -rf $(WHEELS_AT)
+	cd $(PACKAGE) && $(USING_WHEEL_TOOLS) maturin build --profile dev --locked --features highs,as-tested \
+	    --compatibility linux --out $(abspath $(WHEELS_AT))
 
 # The sources of the wheel, from which pip builds it where there is none for a platform.
 sdist: $(WHEEL_TOOLS)
