@@ -225,7 +225,7 @@ fn no_cut_and_schedule_of_a_tiny_job_is_shorter_than_what_is_claimed() {
 fn the_bound_over_cuts_is_never_above_the_least_makespan_with_recomputation_or_a_step() {
     // Beyond passes there is no exhaustive engine, but the bounds still have to be true of what is found.
     let text = "
-        name = \"beyond\"\nlayers = [\"a\", \"4 b\", \"c\"]\n
+        name = \"beyond\"\nlayers = [\"a\", \"3 b\", \"c\"]\n
         [units]\ntime = \"ms\"\nmemory = \"GiB\"\n
         [layer.a]\nforward = 1\nbackward_input = 1\nbackward_weight = 2\nactivation = 2\ngradients = 4\noptimizer = 1\n
         [layer.b]\nforward = 3\nbackward_input = 4\nbackward_weight = 2\nactivation = 3\ncheckpoint = 1\ngradients = 1\noffload = 1\n
