@@ -1,17 +1,29 @@
 //! What the test binaries share: how much is tried. `tests/README.md` says when it is less.
 
+use std::panic::Location;
+
 use proptest::test_runner::Config;
 
 /// Fewer cases than this say little about a law.
 const FEWEST: u32 = 16;
 
-/// Whether tests are to take long, for more that is tried: `BUBBLEPROOF_LONG` is set.
+/// Whether the tests of the file that asks are to take long, for more that is tried. `BUBBLEPROOF_LONG` is `k/n` for the k-th of n
+/// parts of all files, counted from zero, or anything else for all of them.
+#[track_caller]
 pub fn long() -> bool {
-    std::env::var_os("BUBBLEPROOF_LONG").is_some()
+    std::env::var("BUBBLEPROOF_LONG").is_ok_and(|asked| is_asked(&asked, Location::caller().file()))
+}
+
+fn is_asked(asked: &str, file: &str) -> bool {
+    let part = asked.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
+    // The same on every machine and with every compiler.
+    let number = |of: u64| file.bytes().fold(0, |number: u64, byte| (number * 31 + u64::from(byte)) % of);
+    part.is_none_or(|(part, of): (u32, u32)| of == 0 || number(of.into()) == u64::from(part % of))
 }
 
 /// How many random cases a law that takes long is tried on: `all`, or where tests are not to take long, a quarter
 /// of them and at least 16. `PROPTEST_CASES` overrides both.
+#[track_caller]
 pub fn cases(all: u32) -> Config {
     let config = Config::default();
     let cases = if std::env::var_os("PROPTEST_CASES").is_some() {
@@ -22,4 +34,13 @@ pub fn cases(all: u32) -> Config {
         all.min(FEWEST.max(all / 4))
     };
     Config { cases, ..config }
+}
+
+#[test]
+fn every_file_takes_long_in_one_part_or_where_all_do() {
+    for file in ["tests/library/paper.rs", "tests/library/cuts.rs", "tests/files/communication/laws.rs"] {
+        let parts = (0..4).filter(|part| is_asked(&format!("{part}/4"), file)).count();
+        assert_eq!(parts, 1, "{file}");
+        assert!(is_asked("1", file) && is_asked("", file) && is_asked("1/0", file));
+    }
 }
