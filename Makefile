@@ -275,8 +275,8 @@ rocq:
 
 # Compares what is extracted from the proofs with ours: single functions on random inputs; and the checker on every certificate of
 # this checkout, altered copies, and problems that are solved for it.
-agree: rocq
-	$(CARGO) build --bins --example rocq_functions
+agree: setup rocq
+	$(CARGO) build $(TESTED) --bin bubbleproof --example rocq_functions
 	@mkdir -p target/agree
 	$(BUILT)/examples/rocq_functions cases $(FUNCTIONS) $(SEED) > target/agree/cases
 	$(or $(CARGO_TARGET_DIR),target)/rocq/bubbleproof-functions target/agree/cases target/agree/claims

@@ -26,7 +26,8 @@ fn schedules_with_pairs_are_points_and_no_named_one_is_below() {
     // What is said of a point holds for what another search finds within its memory.
     for point in &points {
         let memory = figure(point, "peak_memory_max").to_string();
-        let again = tool(&[&["optimize"][..], model, &["--memory", &memory, "--json"]].concat()).json();
+        let limits = ["--memory", &memory, "--time-limit", "5", "--json"];
+        let again = tool(&[&["optimize"][..], model, &limits].concat()).json();
         assert!(figure(point, "lower_bound") <= figure(&again, "makespan"), "{again}");
         assert!(figure(&again, "lower_bound") <= figure(point, "makespan"), "{again}");
     }
@@ -45,7 +46,7 @@ fn models_that_say_more_than_blocks_know_have_one() {
         let refused = tool(&["frontier", model]);
         assert_eq!(refused.status, 2, "{}", refused.transcript());
         assert!(refused.err.contains("`frontier --whole` supports it"), "{}", refused.err);
-        let run = tool(&["frontier", model, "--whole", "--limits", "2", "--time-limit", "20"]);
+        let run = tool(&["frontier", model, "--whole", "--limits", "2", "--time-limit", "10"]);
         assert_eq!(run.status, 0, "{}", run.transcript());
         assert!(run.out.contains("no schedule fits into less than"), "{}", run.out);
     }

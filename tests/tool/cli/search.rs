@@ -204,8 +204,10 @@ fn pairs_that_save_time_are_made_verified_and_checked() {
     let file = directory.path().join("pairs.json");
     let file = file.to_str().expect("a plain name");
     let problem = ["--devices", "3", "--microbatches", "9"];
-    let run = tool(&[&["optimize", PAIRS_MODEL, "-o", file, "--json"], problem.as_slice()].concat()).json();
-    let named = tool(&[&["compare", PAIRS_MODEL, "--json"], problem.as_slice()].concat()).json();
+    let limits = ["--time-limit", "10", "-o", file, "--json"];
+    let run = tool(&[&["optimize", PAIRS_MODEL], problem.as_slice(), &limits].concat()).json();
+    let limits = ["--time-limit", "5", "--json"];
+    let named = tool(&[&["compare", PAIRS_MODEL], problem.as_slice(), &limits].concat()).json();
     let dualpipe =
         named["schedules"].as_array().expect("a list").iter().find(|row| row["name"] == "dualpipe-v");
     let dualpipe = dualpipe.expect("V placement")["makespan"].as_i64();
@@ -305,7 +307,7 @@ fn offloaded_activations_are_part_of_what_is_found_verified_and_checked() {
     let plain = found.path("plain.toml");
     let text = std::fs::read_to_string(OFFLOAD_MODEL).expect("a model");
     std::fs::write(&plain, text.split("[offload]").next().expect("a model")).expect("a file");
-    let without = tool(&["optimize", &plain, "--json"]).json();
+    let without = tool(&["optimize", &plain, "--time-limit", "10", "--json"]).json();
     assert!(run["makespan"].as_i64() < without["makespan"].as_i64(), "{run} {without}");
     let refused = tool(&["verify", file, "--model", &plain]);
     assert_eq!(refused.status, 1, "{}", refused.out);
