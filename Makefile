@@ -25,7 +25,7 @@ TABLE   := target/bench-table
 SECONDS := 3
 
 # How `cargo install` builds the programs by others: they run for moments, or are built for longer than they run.
-QUICKLY_BUILT := CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off
+QUICKLY_BUILT := CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=2
 
 # Programs by others that check our proofs of optimality.
 PUMPKIN_CHECKER := 0.5.0
