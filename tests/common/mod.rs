@@ -11,10 +11,19 @@ const FEWEST: u32 = 16;
 /// parts of all files, counted from zero, or anything else for all of them.
 #[track_caller]
 pub fn long() -> bool {
-    std::env::var("BUBBLEPROOF_LONG").is_ok_and(|asked| is_asked(&asked, Location::caller().file()))
+    takes_long(std::env::var("BUBBLEPROOF_LONG").ok().as_deref())
 }
 
-fn is_asked(asked: &str, file: &str) -> bool {
+/// The same for this value of `BUBBLEPROOF_LONG`, if it has one.
+#[track_caller]
+pub fn takes_long(asked: Option<&str>) -> bool {
+    // Outside of the closure, which would be the caller itself.
+    let file = Location::caller().file();
+    asked.is_some_and(|asked| is_asked(asked, file))
+}
+
+/// Whether `BUBBLEPROOF_LONG` with this value asks for what takes long in a file.
+pub fn is_asked(asked: &str, file: &str) -> bool {
     let part = asked.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
     // The same on every machine and with every compiler.
     let number = |of: u64| file.bytes().fold(0, |number: u64, byte| (number * 31 + u64::from(byte)) % of);

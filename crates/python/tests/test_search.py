@@ -42,7 +42,7 @@ def test_a_solution_is_replayed_bounded_and_certified() -> None:
 
 
 def test_the_same_arguments_give_the_same_answer_with_any_number_of_threads() -> None:
-    one, two = (bp.optimize(model(), memory="60%", threads=threads) for threads in (1, 2))
+    one, two = (bp.optimize(model(8), memory="60%", threads=threads) for threads in (1, 2))
     assert one.schedule.to_json() == two.schedule.to_json()
     assert one == two
 

@@ -23,3 +23,11 @@ mod pinned_bounds;
 mod random;
 mod reordering;
 mod slack;
+
+/// Not the file of the function that is asked: then all files would be in the same part.
+#[test]
+fn the_file_that_asks_decides_whether_it_takes_long() {
+    for part in (0..1000).map(|part| format!("{part}/1000")) {
+        assert_eq!(crate::common::takes_long(Some(&part)), crate::common::is_asked(&part, file!()), "{part}");
+    }
+}

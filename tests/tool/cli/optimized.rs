@@ -32,6 +32,9 @@ impl Optimized {
     pub fn assert_no_worse_than_named(&self) {
         let named = tool(&["compare", self.model, "--time-limit", "5", "--json"]).json();
         let rows = named["schedules"].as_array().expect("a list").iter();
+        // Within this time all named ones are there.
+        let missing = named["missing"].as_array().map_or(&[][..], Vec::as_slice);
+        assert!(missing.iter().all(|name| name == "optimized"), "{missing:?}");
         let valid = rows.filter(|row| row["valid"] == true && row["name"] != "optimized");
         let best = valid.filter_map(|row| row["makespan"].as_i64()).min().expect("some are valid");
         assert!(self.run["makespan"].as_i64() <= Some(best), "{} {named}", self.run);
