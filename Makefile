@@ -40,7 +40,8 @@ TORCH_NEEDS := nvidia-cuda-runtime==13.2.75 numpy==2.4.6 filelock==4.2.11 typing
                sympy==1.14.0 mpmath==1.3.0 networkx==3.6.1 jinja2==3.1.6 markupsafe==3.0.4 fsspec==2026.9.0
 PYTORCH     := .deps/torch-$(TORCH)
 # The Python package is tested with an older one, too.
-TORCHES     := $(TORCH) 2.14.1
+OLDER_TORCH := 2.14.1
+TORCHES     := $(TORCH) $(OLDER_TORCH)
 
 # Releases of torchtitan that our files are for, without what only training needs: `tests/torchtitan/absent.py` has
 # empty modules for that.
@@ -94,7 +95,7 @@ FUZZER       := 0.13.2
 MUTANTS_TOOL := .deps/mutants/installed-$(MUTANTS)
 FUZZ_TOOL    := .deps/fuzz/installed-$(FUZZER)
 
-.PHONY: help setup build demo test test-cvc5 test-plain browser gallery pictures plans regress lint proofs proofs-cvc5 rocq agree certify interop torchtitan dumps \
+.PHONY: help setup build demo test test-cvc5 test-plain tested-tool browser gallery pictures plans regress lint proofs proofs-cvc5 rocq agree certify interop torchtitan dumps \
         differential measure measure-test schedules bench bench-table mutants mutants-change fuzz \
         wheel wheel-here sdist release pytorch python-test python-torch python-ray python-lint python-docs notebooks
 
@@ -149,7 +150,6 @@ $(STAMP):
 build:
 	$(CARGO) build --release
 
-# Built as the tests are, which then find its dependencies compiled.
 demo:
 	$(CARGO) build
 	@mkdir -p $(dir $(RESULT))
@@ -171,10 +171,13 @@ test-cvc5: setup
 test-plain:
 	$(CARGO) test --no-default-features --test files --test architecture
 
-# With what the tests have compiled. Screenshots and pages stay in target/browser.
-browser: setup
-	tests/browser/install.sh
+# The tool as `make test` has compiled it. An example is asked for because dependencies have other features for the tool alone.
+tested-tool: setup
 	$(CARGO) build $(TESTED) --bin bubbleproof --example named_schedule
+
+# Screenshots and pages stay in target/browser.
+browser: tested-tool
+	tests/browser/install.sh
 	$(PYTHON) tests/browser/check.py $(BUILT) target/browser
 
 gallery:
@@ -305,12 +308,10 @@ $(BRUTE): $(wildcard tests/differential/*.rs)
 	@mkdir -p $(dir $@)
 	$(RUSTC) --edition 2024 -O tests/differential/brute.rs -o $@
 
-interop: $(PYTORCH)
-	$(CARGO) build
+interop: tested-tool $(PYTORCH)
 	PYTHONPATH=$(PYTORCH) $(PYTHON) tests/interop/run.py $(TOOL)
 
-torchtitan: $(PYTORCH) $(INSTALLED)
-	$(CARGO) build
+torchtitan: tested-tool $(PYTORCH) $(INSTALLED)
 	@for titan in $(INSTALLED); do \
 	    PYTHONPATH=$$titan:$(PYTORCH) $(PYTHON) -W ignore tests/torchtitan/check.py $(TOOL) || exit 1; \
 	done

@@ -22,12 +22,22 @@ pub fn takes_long(asked: Option<&str>) -> bool {
     asked.is_some_and(|asked| is_asked(asked, file))
 }
 
+/// Whether all tests are to take long, whatever the file: for what takes minutes.
+pub fn all_take_long() -> bool {
+    std::env::var("BUBBLEPROOF_LONG").is_ok_and(|asked| part(&asked).is_none())
+}
+
 /// Whether `BUBBLEPROOF_LONG` with this value asks for what takes long in a file.
 pub fn is_asked(asked: &str, file: &str) -> bool {
-    let part = asked.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
     // The same on every machine and with every compiler.
     let number = |of: u64| file.bytes().fold(0, |number: u64, byte| (number * 31 + u64::from(byte)) % of);
-    part.is_none_or(|(part, of): (u32, u32)| of == 0 || number(of.into()) == u64::from(part % of))
+    part(asked).is_none_or(|(part, of)| number(of.into()) == u64::from(part % of))
+}
+
+/// The part of all files, and of how many parts, for which `BUBBLEPROOF_LONG` with this value asks; nothing where that is all.
+fn part(asked: &str) -> Option<(u32, u32)> {
+    let (part, of) = asked.split_once('/')?;
+    Some((part.parse().ok()?, of.parse().ok()?)).filter(|&(_, of)| of > 0)
 }
 
 /// How many random cases a law that takes long is tried on: `all`, or where tests are not to take long, a quarter

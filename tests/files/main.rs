@@ -2,6 +2,7 @@
 //! the tool.
 
 #[path = "../common/mod.rs"]
+#[expect(dead_code, reason = "nothing here takes minutes")]
 mod common;
 #[path = "../common/index.rs"]
 mod index;

@@ -232,7 +232,7 @@ fn the_bound_over_cuts_is_never_above_the_least_makespan_with_recomputation_or_a
         [layer.c]\nforward = 4\nbackward_input = 4\nbackward_weight = 4\nactivation = 1\n
         [machine]\ndevices = 4\ndevices_per_node = 2\nmemory = 14\nlatency = 0.5\nbandwidth = \"40 GiB/s\"\n
         node_bandwidth = \"10 GiB/s\"\nhost_bandwidth = \"100 GiB/s\"\n
-        [choices]\nglobal_batch = 16\npipeline = 2\nplacement = [\"linear\", \"v\"]\nrecompute = [\"none\", \"auto\"]\noffload = [\"none\", \"auto\"]\n";
+        [choices]\nglobal_batch = 8\npipeline = 2\nplacement = [\"linear\", \"v\"]\nrecompute = [\"none\", \"auto\"]\noffload = [\"none\", \"auto\"]\n";
     let job = job::parse(text).unwrap_or_else(|error| panic!("{error}"));
     let choices = job.choices().expect("choices");
     assert_eq!(choices.len(), 8);

@@ -33,4 +33,4 @@ mod prove;
 mod published;
 mod records;
 
-use common::{cases, long};
+use common::{all_take_long, cases, long};

@@ -1,5 +1,5 @@
 //! `docs/paper.md` repeats the experiments of Pipeline Parallelism with Controllable Memory (arXiv 2405.15362). Its tables are
-//! computed again, but for rows that take long, of which only the problems are compared unless `BUBBLEPROOF_LONG` is set; and what
+//! computed again, but for rows that take long, of which only the problems are compared unless all tests are to take long; and what
 //! the text says of the tables is read off them.
 
 #[path = "../../examples/paper/tables/mod.rs"]
@@ -12,7 +12,7 @@ use num_rational::Ratio;
 use tables::{PAGE, Table, all, grid, percent};
 
 use crate::page::{around, path};
-use crate::{long, pages};
+use crate::{all_take_long, pages};
 
 fn table(name: &str) -> Table {
     all().into_iter().find(|table| table.name == name).expect("a table of this name")
@@ -25,7 +25,7 @@ macro_rules! tables_agree {
         $(
             #[test]
             fn $test() {
-                pages::computed(PAGE, &table($name), long());
+                pages::computed(PAGE, &table($name), all_take_long());
             }
         )*
     };
