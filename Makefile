@@ -101,7 +101,7 @@ FUZZ_TOOL    := .deps/fuzz/installed-$(FUZZER)
 
 help:
 	@echo 'make demo         find a schedule for a measured profile, verify it, show it'
-	@echo 'make test         run all tests (with BUBBLEPROOF_LONG=1, every law on many more random cases)'
+	@echo 'make test         run all tests (with BUBBLEPROOF_LONG=1, on many more random cases)'
 	@echo 'make test-cvc5    the tests of SMT solvers with cvc5 instead of Z3'
 	@echo 'make test-plain   run what holds without any feature: no solver, no tool'
 	@echo 'make browser      check the pages of render and plan in a headless Chromium (installs it, if root on Debian)'
@@ -340,7 +340,7 @@ schedules:
 	        -o $(SCHEDULES)/optimised-d$$d-m16.json > /dev/null || exit 1; \
 	done
 
-.deps/torch-%:
+.deps/torch-%: | $(STAMP)
 	@echo 'installing $(notdir $@) into .deps'
 	@rm -rf $@.part && mkdir -p .deps
 	@PIP_ROOT_USER_ACTION=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-warn-script-location \
@@ -348,7 +348,7 @@ schedules:
 	@$(PYTHON) tests/interop/stand_ins.py $@.part
 	@mv $@.part $@
 
-$(INSTALLED):
+$(INSTALLED): | $(STAMP)
 	@echo 'installing $(notdir $@) into .deps'
 	@rm -rf $@.part && mkdir -p .deps
 	@PIP_ROOT_USER_ACTION=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-warn-script-location \
@@ -386,7 +386,7 @@ $(CHECKERS): $(STAMP)
 mutants: $(MUTANTS_TOOL)
 	.ci/mutants all
 
-# What CI runs: the mutants in lines that differ from the commit before, or a sample of all.
+# What CI runs: the mutants in lines that differ from the commit before, or in one of four turns a sample of all.
 mutants-change: $(MUTANTS_TOOL)
 	.ci/mutants change
 

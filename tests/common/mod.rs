@@ -62,4 +62,5 @@ fn every_file_takes_long_in_one_part_or_where_all_do() {
         assert_eq!(parts, 1, "{file}");
         assert!(is_asked("1", file) && is_asked("", file) && is_asked("1/0", file));
     }
+    assert_eq!(["1", "", "1/0", "2/4", "7/4"].map(part), [None, None, None, Some((2, 4)), Some((7, 4))]);
 }

@@ -38,7 +38,7 @@ fn optimize_gives_the_keys_that_programs_rely_on_and_a_schedule_that_verifies() 
     assert_eq!(run["optimal"], bound == value);
 }
 
-/// The bound is 142; that nothing is below 144 takes a search.
+/// The bound is 149; that nothing is below 150 takes a search.
 #[cfg(feature = "lcg")]
 #[test]
 fn optimality_that_only_a_search_could_prove_is_told_from_what_the_bound_proves() {

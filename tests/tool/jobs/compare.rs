@@ -142,7 +142,7 @@ fn no_cut_of_the_peer_is_better_for_its_own_schedules_than_ours() {
     assert_eq!(report, table("named schedules"), "docs/jobs.md has other figures");
 }
 
-/// With V placement, only where tests are to take long: that search takes longer than all that is here.
+/// With V placement, only where tests are to take long: that search takes longer than all other tests here.
 #[test]
 fn the_best_cut_with_its_schedule_is_shorter_than_the_even_one() {
     let (name, pipeline) = JOBS[0];
