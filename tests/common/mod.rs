@@ -29,9 +29,10 @@ pub fn all_take_long() -> bool {
 
 /// Whether `BUBBLEPROOF_LONG` with this value asks for what takes long in a file.
 pub fn is_asked(asked: &str, file: &str) -> bool {
-    // The same on every machine and with every compiler.
-    let number = |of: u64| file.bytes().fold(0, |number: u64, byte| (number * 31 + u64::from(byte)) % of);
-    part(asked).is_none_or(|(part, of)| number(of.into()) == u64::from(part % of))
+    // FNV-1a: the same on every machine and with every compiler.
+    let mixed = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(16_777_619);
+    let hash = file.bytes().fold(2_166_136_261, mixed);
+    part(asked).is_none_or(|(part, of)| hash % of == part % of)
 }
 
 /// The part of all files, and of how many parts, for which `BUBBLEPROOF_LONG` with this value asks; nothing where that is all.
