@@ -5,6 +5,7 @@ use crate::model::{Device, Units};
 use crate::optimize::Options;
 
 const LLAMA: &str = include_str!("../../models/jobs/llama-32.toml");
+const JOB: &str = include_str!("../../tests/data/cli/job.toml");
 
 #[test]
 fn the_best_cut_of_a_heavy_head_is_within_a_part_of_a_hundredth_of_the_bound() {
@@ -25,8 +26,8 @@ fn the_best_cut_of_a_heavy_head_is_within_a_part_of_a_hundredth_of_the_bound() {
 
 #[test]
 fn a_plan_says_of_every_choice_what_became_of_it() {
-    let job = job::parse(LLAMA).expect("a job");
-    let options = Options { effort: 100_000, exact_effort: 0, ..Options::default() };
+    let job = job::parse(JOB).expect("a job");
+    let options = Options { effort: 1_000_000, exact_effort: 0, ..Options::default() };
     let plan = plan(&job, &options, &mut |_| ()).expect("a plan");
     let choices = job.choices().expect("choices");
     assert_eq!(plan.alternatives.len(), choices.len());
@@ -43,13 +44,12 @@ fn a_plan_says_of_every_choice_what_became_of_it() {
     }
     let (_, best) = plan.best().expect("a plan");
     assert!(plan.none_below <= best.solution.value());
-    let schedule = plan.certified(LLAMA).expect("a schedule");
+    let schedule = plan.certified(JOB).expect("a schedule");
     certificate::check_plan(&schedule, &job).expect("it holds");
 }
 
 #[test]
 fn of_plans_that_take_equally_long_those_that_recompute_nothing_come_first() {
-    const JOB: &str = include_str!("../../tests/data/cli/job.toml");
     let text = JOB
         .replace("activation = 2", "activation = 2\ncheckpoint = 1")
         .replace("activation = 1\nweights", "activation = 1\ncheckpoint = 1\nweights");
@@ -68,7 +68,6 @@ fn of_plans_that_take_equally_long_those_that_recompute_nothing_come_first() {
 
 #[test]
 fn choices_that_do_not_divide_the_batch_evenly_are_counted() {
-    const JOB: &str = include_str!("../../tests/data/cli/job.toml");
     let job = job::parse(&JOB.replace("global_batch = 8", "global_batch = 9")).expect("a job");
     let undivided = job.undivided();
     // Two replicas with two placements are left out; one replica is not.
