@@ -2,7 +2,8 @@
 //!
 //! It goes on where the bound is least. A choice begins with a bound that is there at once; if that is less than the best plan, it
 //! gets the bound of one device at the best cut; if that is less too, a first look at a few cuts. What has a bound no better than
-//! the best plan is dropped, and says so. Then boundaries are moved in the best plans, and the best few are searched for longer.
+//! the best plan is dropped, and says so. Then boundaries are moved in the best plans; the least bounds are raised over all cuts,
+//! and what fits no cut says so; and the best few plans are searched for longer.
 //! So the bound over the whole space is the least bound of all choices, or the best plan itself.
 
 use std::cmp::Reverse;
@@ -20,6 +21,7 @@ use crate::job::{Choice, ChoiceError, Job, Layers};
 use crate::model::{Device, Stage, Ticks, Units};
 use crate::optimize::Options;
 use crate::parallel;
+use crate::stop::Stop;
 
 /// How many choices are looked at before any is bounded: a good plan makes bounds short work.
 const FIRST: usize = 16;
@@ -41,6 +43,9 @@ const TOGETHER: usize = 8;
 
 /// With less than this part of all time left, no closer look is begun: its bound over all cuts cannot be interrupted.
 const LATE: u32 = 10;
+
+/// Before the last search, bounds over all cuts may take this part of the time that is left.
+const PROOFS: u32 = 4;
 
 /// A first look may take this part of the time that is left.
 const LOOK: u32 = 4;
@@ -113,6 +118,9 @@ pub fn plan_shard(
         let search = || quick_cut(&one.layers, Look::Near, &options, one.bound);
         results.quick(&one.layers, Look::Near, &options, one.bound, search)
     })?;
+    // Whatever time the last search takes, what is known of the other choices is proved by then.
+    space.explain();
+    space.raise_bound(&options.stop.within(options.stop.remaining() / PROOFS))?;
     space.look_closer(DEEP, 1, "searching", true, &|one, options, fair| {
         let options = Options { effort: options.effort / EFFORT, ..options };
         let search = |options: &Options| optimize_cut(&one.layers, &Partition::Auto, options, &mut |_| ());
@@ -350,15 +358,15 @@ impl Space<'_> {
         }
     }
 
-    /// Raises the bound over all choices, and puts the alternatives in order.
-    fn finish(mut self, closed: Vec<Alternative>) -> Result<Plan, PlanError> {
+    /// Raises the bound over all choices: none is begun when it is time to stop.
+    fn raise_bound(&mut self, stop: &Stop) -> Result<(), PlanError> {
         let limit = self.limit();
         // Only the least bound counts, so each choice is bounded by all means when it has the least.
         let fitting = self.of_outcome(|outcome| !matches!(outcome, Outcome::DoesNotFit(_)));
         let mut queue: BinaryHeap<Reverse<(Ticks, usize)>> =
             fitting.into_iter().map(|at| Reverse((self.open[at].bound, at))).collect();
         while let Some(Reverse((bound, at))) = queue.pop() {
-            if bound >= limit || self.options.stop.is_due() {
+            if bound >= limit || stop.is_due() {
                 break;
             }
             let one = &mut self.open[at];
@@ -367,6 +375,13 @@ impl Space<'_> {
                 break;
             }
         }
+        Ok(())
+    }
+
+    /// Raises the bound over all choices, and puts the alternatives in order.
+    fn finish(mut self, closed: Vec<Alternative>) -> Result<Plan, PlanError> {
+        self.raise_bound(&self.options.stop)?;
+        let limit = self.limit();
         let mut alternatives = Vec::new();
         for Open { choice, bound, mut outcome, .. } in self.open {
             // Later plans may have ruled it out.

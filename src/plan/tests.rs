@@ -3,6 +3,7 @@ use crate::certificate;
 use crate::job;
 use crate::model::{Device, Units};
 use crate::optimize::Options;
+use crate::stop::{Interrupt, Stop};
 
 const LLAMA: &str = include_str!("../../models/jobs/llama-32.toml");
 const JOB: &str = include_str!("../../tests/data/cli/job.toml");
@@ -46,6 +47,33 @@ fn a_plan_says_of_every_choice_what_became_of_it() {
     assert!(plan.none_below <= best.solution.value());
     let schedule = plan.certified(JOB).expect("a schedule");
     certificate::check_plan(&schedule, &job).expect("it holds");
+}
+
+/// With linear placement on two devices, one has three of five blocks, which are too large, though its share of them all is not. The last search may take
+/// all the time that there is: what is proved of other choices does not wait for it.
+#[test]
+fn what_fits_no_cut_says_so_before_the_last_search() {
+    let text = JOB.replace("6 block", "5 block").replace("memory = 24", "memory = 26");
+    let text = text.replace("retained_for_weight = 1\nweights = 2", "retained_for_weight = 1\nweights = 6");
+    let job = job::parse(&text).expect("a job");
+    let interrupt = Interrupt::default();
+    let stop = Stop::on(interrupt.clone());
+    let options = Options { effort: 1_000_000, exact_effort: 0, stop, ..Options::default() };
+    let mut searched = false;
+    let plan = plan(&job, &options, &mut |state| {
+        if state.step.starts_with("searching") {
+            searched = true;
+            interrupt.raise();
+        }
+    });
+    let plan = plan.expect("a plan");
+    assert!(searched && plan.best().is_some());
+    let mut found = 0;
+    for one in plan.alternatives.iter().filter(|one| one.choice.to_string() == "p2 t1 d2 b1 linear") {
+        found += 1;
+        assert!(matches!(one.outcome, Outcome::DoesNotFit(_)), "{:?}", one.outcome);
+    }
+    assert_eq!(found, 1);
 }
 
 #[test]

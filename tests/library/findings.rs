@@ -6,6 +6,7 @@
 #[path = "../../examples/findings/tables/mod.rs"]
 mod tables;
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use bubbleproof::block::Passes;
@@ -62,6 +63,7 @@ tables_agree! {
     orders_under_measured_jitter: "jitter",
     activations_that_go_to_the_host: "offloading",
     two_pipelines_in_opposite_directions: "two ways",
+    pairs_with_little_memory: "pairs",
 }
 
 #[test]
@@ -189,6 +191,33 @@ fn the_text_counts_the_cases_of_jitter_as_the_table_has_them() {
     ] {
         assert!(text.contains(&sentence), "{sentence}");
     }
+}
+
+#[test]
+fn the_text_says_of_pairs_what_the_table_has() {
+    let text = text().replace("\n  ", " ");
+    let (_, lines, _) = around(&text, "pairs").expect("a place in the document");
+    let tenths = |cell: &str| cell.trim().replace('.', "").parse::<i64>().expect("milliseconds");
+    // By room: without pairs, with pairs.
+    let rows: BTreeMap<i64, [i64; 2]> = lines[2..]
+        .iter()
+        .map(|line| line.split('|').collect::<Vec<&str>>())
+        .map(|row| (row[1].trim().parse().expect("chunks"), [tenths(row[3]), tenths(row[4])]))
+        .collect();
+    let percent = |share: Ratio<i64>| {
+        let tenths = (share * 1000).round().to_integer();
+        format!("{}.{} %", tenths / 10, tenths % 10)
+    };
+    let ([_, most], [without, less]) = (rows[&18], rows[&16]);
+    for sentence in [
+        format!("with room for 16 chunks the result takes {} longer", percent(Ratio::new(less - most, most))),
+        format!("and {} less than without pairs", percent(Ratio::new(without - less, without))),
+    ] {
+        assert!(text.contains(&sentence), "{sentence}");
+    }
+    assert!(rows.values().all(|[without, with]| with <= without));
+    let nothing = rows.iter().filter(|(_, [without, with])| with == without).map(|(&room, _)| room);
+    assert_eq!(nothing.max(), Some(10), "as the text says");
 }
 
 #[test]

@@ -4,6 +4,7 @@ pub mod jitter;
 pub mod memory;
 pub mod messages;
 pub mod offloading;
+pub mod pairs;
 pub mod periods;
 pub mod placements;
 pub mod profiles;
@@ -51,6 +52,7 @@ pub fn all() -> Vec<Table> {
         jitter::table(),
         offloading::table(),
         two_ways::table(),
+        pairs::table(),
     ]
 }
 

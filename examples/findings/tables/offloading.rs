@@ -69,13 +69,13 @@ fn row(quarters: i64) -> Vec<String> {
 }
 
 /// Microseconds as milliseconds to one decimal.
-fn ms(Ticks(us): Ticks) -> String {
+pub fn ms(Ticks(us): Ticks) -> String {
     let tenths = (us + 50) / 100;
     format!("{}.{}", tenths / 10, tenths % 10)
 }
 
 /// A share in percent to two decimals.
-fn percent(share: Ratio<i128>) -> String {
+pub fn percent(share: Ratio<i128>) -> String {
     let hundredths = (share * 10_000).round().to_integer();
     format!("{}.{:02} %", hundredths / 100, hundredths % 100)
 }

@@ -97,13 +97,15 @@ impl Climb<'_> {
     }
 
     /// The best of what is met by a few random changes at a time, of pairs and of orders: walks side by side, all from the best
-    /// so far, as often as the passes that may be replayed allow. The answer does not depend on the number of threads.
+    /// so far, as often as the passes that may be replayed allow. Tells of what is shorter. The answer does not depend on the number
+    /// of threads.
     pub(super) fn wandered(
         &mut self,
         pairs: Paired,
         best: ReplayedSchedule,
         seed: u64,
         threads: NonZeroUsize,
+        tell: &mut dyn FnMut(Ticks),
     ) -> ReplayedSchedule {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut at = (pairs, best);
@@ -115,6 +117,9 @@ impl Climb<'_> {
             self.passes_left = self.passes_left.saturating_sub(replayed.max(1));
             let reached = walks.into_iter().filter_map(|walk| walk.reached);
             if let Some(reached) = reached.min_by_key(|(_, reached)| reached.rank()) {
+                if reached.1.value < at.1.value {
+                    tell(reached.1.value);
+                }
                 at = reached;
             }
         }

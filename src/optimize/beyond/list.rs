@@ -1,37 +1,183 @@
 //! List scheduling in pairs: as time goes on, every device takes what is there, a forward and a backward together where it
 //! can.
+//!
+//! What it takes, and for what it waits, rules say, for every device and stage by itself. Simple ones come first; then changes
+//! of the best of them, at random, that make the schedule shorter, or no longer than it was a fixed number of changes ago (late
+//! acceptance: Burke and Bykov, 2017).
+
+use std::num::NonZeroUsize;
 
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks, Units};
+use crate::parallel;
 use crate::schedule::Schedule;
 use crate::stop::Stop;
 
-/// What list scheduling gives by each of its rules, as far as it does not get stuck and there is time; not replayed.
-pub(super) fn schedules(model: &Model, stop: &Stop) -> Vec<Schedule> {
-    let longest =
-        Stage::all(model.stages()).map(|stage| model.duration(stage, Kind::B)).max().unwrap_or_default();
-    let mut found: Vec<Schedule> = Vec::new();
+/// How hard to look for better rules.
+pub(super) struct Effort<'a> {
+    pub seed: u64,
+    /// How many passes may be placed in all, after those of the simple rules.
+    pub passes: usize,
+    pub threads: NonZeroUsize,
+    pub stop: &'a Stop,
+}
+
+/// What list scheduling gives by each of its simple rules, as far as it does not get stuck and it is done by `until`, and by better
+/// ones; not replayed. Of these, the last pass ends sooner, whatever the objective. The answer does not depend on the number of
+/// threads.
+pub(super) fn schedules(model: &Model, until: &Stop, effort: &Effort<'_>) -> Vec<Schedule> {
+    let longest = longest_backward(model);
+    let mut found: Vec<Found> = Vec::new();
     for patience in [Ticks::ZERO, Ticks(longest.0 / 2), longest] {
         for (deep_first, apart) in [(true, false), (false, false), (true, true), (false, true)] {
             if apart && model.placement().directions() == 1 {
                 continue;
             }
-            let schedule = Simulation::new(model, Rule { patience, deep_first, apart }).run(stop);
-            found.extend(schedule.filter(|schedule| !found.contains(schedule)));
+            let rules = Rules::simple(model, patience, deep_first, apart);
+            let scheduled = scheduled(model, rules, until, Ticks(i64::MAX));
+            found.extend(scheduled.filter(|new| found.iter().all(|old| old.schedule != new.schedule)));
         }
     }
-    found
+    let mut best: Vec<&Found> = found.iter().collect();
+    best.sort_by_key(|found| found.end);
+    best.truncate(MOST_CHANGED);
+    let passes = 2 * model.placement().depth() as usize * model.microbatches() as usize;
+    // Before each pass all devices are asked.
+    let each = passes * (model.devices() as usize).div_ceil(DEVICES_IN_A_PASS);
+    let tries = effort.passes / each / best.len().max(1);
+    let seeds = (0..).map(|walk| effort.seed.wrapping_add(walk));
+    let starts: Vec<(&Found, u64)> = best.into_iter().zip(seeds).collect();
+    let changed = parallel::map(effort.threads, &starts, |&(found, seed)| {
+        changed(model, found, tries, seed, effort.stop)
+    });
+    let simple = found.into_iter().map(|found| found.schedule);
+    changed.into_iter().flatten().chain(simple).collect()
+}
+
+/// What some rules give.
+struct Found {
+    rules: Rules,
+    /// When the last pass ends.
+    end: Ticks,
+    schedule: Schedule,
+}
+
+/// What rules give; nothing where they get stuck, time is up, or the last pass ends later than asked for.
+fn scheduled(model: &Model, rules: Rules, stop: &Stop, most: Ticks) -> Option<Found> {
+    let mut simulation = Simulation::new(model, &rules);
+    let end = simulation.run(stop).filter(|&end| end <= most)?;
+    let schedule = simulation.schedule()?;
+    Some(Found { rules, end, schedule })
+}
+
+/// How many of the simple rules are changed.
+const MOST_CHANGED: usize = 2;
+
+/// To place a pass takes as much as to ask so many devices.
+const DEVICES_IN_A_PASS: usize = 8;
+
+/// With how many changes ago the end is compared.
+const MEMORY: usize = 50;
+
+/// How much longer a schedule may become at first.
+const SLACK: i64 = 20;
+
+/// How many changes are made at once at most.
+const MOST_CHANGES: usize = 3;
+
+/// The best of what changed rules give; nothing where it is no better than without a change.
+fn changed(model: &Model, from: &Found, tries: usize, seed: u64, stop: &Stop) -> Option<Schedule> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut history = [from.end + Ticks(from.end.0 / SLACK); MEMORY];
+    let (mut rules, mut end) = (from.rules.clone(), from.end);
+    let (mut least, mut best) = (from.end, None);
+    for attempt in 0..tries {
+        if stop.is_due() {
+            break;
+        }
+        let mut next = rules.clone();
+        (0..random.usize(1..=MOST_CHANGES)).for_each(|_| next.change(model, &mut random));
+        let before = &mut history[attempt % MEMORY];
+        if let Some(found) = scheduled(model, next, stop, end.max(*before)) {
+            (rules, end) = (found.rules, found.end);
+            if end < least {
+                (least, best) = (end, Some(found.schedule));
+            }
+        }
+        *before = end.min(*before);
+    }
+    best
+}
+
+fn longest_backward(model: &Model) -> Ticks {
+    Stage::all(model.stages()).map(|stage| model.duration(stage, Kind::B)).max().unwrap_or_default()
 }
 
 /// What decides.
-#[derive(Clone, Copy)]
-struct Rule {
-    /// For how long a pass waits for one that it would make a pair with, in ticks.
-    patience: Ticks,
-    /// Whether forwards of later stages go first.
-    deep_first: bool,
+#[derive(Clone)]
+struct Rules {
+    /// By device.
+    devices: Vec<OfDevice>,
+    /// By stage: how many of its microbatches may be between their forward and their backward.
+    most: Vec<u32>,
     /// Whether each pipeline has its own part of the room, so that two directions never wait for what the other holds.
     apart: bool,
 }
+
+/// What decides on a device.
+#[derive(Clone, Copy)]
+struct OfDevice {
+    /// For how long a forward waits for a backward that it would make a pair with, in ticks.
+    forward_waits: Ticks,
+    /// For how long a backward waits for a forward.
+    backward_waits: Ticks,
+    /// Whether forwards of later stages go first.
+    deep_first: bool,
+    /// Whether a forward goes before a backward that can start as soon.
+    forward_first: bool,
+}
+
+impl Rules {
+    /// The same for all devices.
+    fn simple(model: &Model, patience: Ticks, deep_first: bool, apart: bool) -> Self {
+        let device =
+            OfDevice { forward_waits: patience, backward_waits: patience, deep_first, forward_first: false };
+        Self {
+            devices: vec![device; model.devices() as usize],
+            most: vec![model.microbatches(); model.stages() as usize],
+            apart,
+        }
+    }
+
+    /// Changes one of the rules at random, for one device or stage or for several that follow each other.
+    fn change(&mut self, model: &Model, random: &mut fastrand::Rng) {
+        let mut some = |of: usize| {
+            let (one, other) = (random.usize(..of), random.usize(..of));
+            if random.bool() { one..=one } else { one.min(other)..=one.max(other) }
+        };
+        let (devices, stages) = (some(self.devices.len()), some(self.most.len()));
+        let waits = Ticks(longest_backward(model).0 * random.i64(0..=PATIENCE) / PATIENCE);
+        let (kind, is_so) = (random.u8(..5), random.bool());
+        if kind == 0 {
+            // More than so many are seldom of use.
+            let all = 2 * model.devices();
+            for most in &mut self.most[stages] {
+                *most = if is_so { (*most).saturating_add(1) } else { (*most).min(all).max(2) - 1 };
+            }
+            return;
+        }
+        for rules in &mut self.devices[devices] {
+            match kind {
+                1 => rules.forward_waits = waits,
+                2 => rules.backward_waits = waits,
+                3 => rules.deep_first = is_so,
+                _ => rules.forward_first = is_so,
+            }
+        }
+    }
+}
+
+/// The longest wait is that of a backward, in so many steps.
+const PATIENCE: i64 = 8;
 
 /// Which of a stage's microbatches goes next forwards, or backwards, and when those that are on their way arrive.
 #[derive(Clone, Default)]
@@ -58,7 +204,9 @@ struct Worker {
 
 struct Simulation<'a> {
     model: &'a Model,
-    rule: Rule,
+    rules: &'a Rules,
+    /// By stage: how many microbatches are between their forward and their backward.
+    under_way: Vec<u32>,
     /// By stage.
     forwards: Vec<Queue>,
     backwards: Vec<Queue>,
@@ -66,7 +214,7 @@ struct Simulation<'a> {
 }
 
 impl<'a> Simulation<'a> {
-    fn new(model: &'a Model, rule: Rule) -> Self {
+    fn new(model: &'a Model, rules: &'a Rules) -> Self {
         let placement = model.placement();
         let through = |stage| {
             Microbatch::all(model.microbatches())
@@ -79,7 +227,7 @@ impl<'a> Simulation<'a> {
                 Some(_) => Vec::new(),
             },
         };
-        let parts = if rule.apart { placement.directions() } else { 1 };
+        let parts = if rules.apart { placement.directions() } else { 1 };
         let worker = |device| {
             let room = model.activation_capacity(device).unwrap_or(Units(Model::MAX_TOTAL));
             // What is left over goes to the first ones.
@@ -88,15 +236,17 @@ impl<'a> Simulation<'a> {
         };
         Self {
             model,
-            rule,
+            rules,
+            under_way: vec![0; model.stages() as usize],
             forwards: Stage::all(model.stages()).map(queue).collect(),
             backwards: vec![Queue::default(); model.stages() as usize],
             workers: Device::all(model.devices()).map(worker).collect(),
         }
     }
 
-    /// Commits what can start first, until nothing is left; nothing if it gets stuck, or time is up.
-    fn run(mut self, stop: &Stop) -> Option<Schedule> {
+    /// Commits what can start first, until nothing is left, and says when the last pass ends; nothing if it gets stuck, or time is
+    /// up.
+    fn run(&mut self, stop: &Stop) -> Option<Ticks> {
         let passes = 2 * self.model.placement().depth() as usize * self.model.microbatches() as usize;
         let mut done = 0;
         while done < passes {
@@ -111,6 +261,11 @@ impl<'a> Simulation<'a> {
             done += step.len();
             self.commit(device, start, &step);
         }
+        self.workers.iter().map(|worker| worker.free).max()
+    }
+
+    /// What was committed; nothing where that is not all.
+    fn schedule(self) -> Option<Schedule> {
         let steps = self.workers.into_iter().map(|worker| worker.steps);
         Schedule::of_steps(self.model.placement().clone(), self.model.microbatches(), steps).ok()
     }
@@ -121,15 +276,17 @@ impl<'a> Simulation<'a> {
         let at = |time: Ticks| time.max(free);
         let forward = self.forward(device, free);
         let backward = self.backward(device, free);
-        let waits = |one: Ticks, other: Ticks| other <= one + self.rule.patience;
+        let OfDevice { forward_waits, backward_waits, forward_first, .. } =
+            self.rules.devices[device.index()];
         match (forward, backward) {
             (Some((there, forward)), Some((back, backward))) => {
                 let (there, back) = (at(there), at(back));
                 let saves = self.model.pair_saves(forward.stage, backward.stage, Kind::B) > Ticks::ZERO;
                 let is_other = (forward.stage, forward.microbatch) != (backward.stage, backward.microbatch);
-                if saves && is_other && waits(there.min(back), there.max(back)) {
+                let waits = there + forward_waits >= back && back + backward_waits >= there;
+                if saves && is_other && waits {
                     Some((there.max(back), vec![forward, backward]))
-                } else if back <= there {
+                } else if back < there || back == there && !forward_first {
                     Some((back, vec![backward]))
                 } else {
                     Some((there, vec![forward]))
@@ -151,7 +308,8 @@ impl<'a> Simulation<'a> {
                 .filter(|&&other| other >= stage && self.pipeline(other) == self.pipeline(stage))
                 .map(|&other| self.model.activation(other))
                 .sum();
-            later <= self.workers[device.index()].rooms[self.part(stage)]
+            self.under_way[stage.index()] < self.rules.most[stage.index()]
+                && later <= self.workers[device.index()].rooms[self.part(stage)]
         };
         let heads = stages.iter().filter(|&&stage| fits(stage)).filter_map(|&stage| {
             let queue = &self.forwards[stage.index()];
@@ -159,7 +317,7 @@ impl<'a> Simulation<'a> {
         });
         let depth = self.model.placement().depth();
         let rank = |stage: Stage| match stage.0 % depth {
-            within if self.rule.deep_first => depth - within,
+            within if self.rules.devices[device.index()].deep_first => depth - within,
             within => within,
         };
         let (start, stage, next) = heads.min_by_key(|&(start, stage, _)| (start, rank(stage)))?;
@@ -182,7 +340,7 @@ impl<'a> Simulation<'a> {
 
     /// The part of the room of its device in which a stage keeps what it holds.
     fn part(&self, stage: Stage) -> usize {
-        if self.rule.apart { self.pipeline(stage) as usize } else { 0 }
+        if self.rules.apart { self.pipeline(stage) as usize } else { 0 }
     }
 
     /// The microbatch that is the `count`-th to go through a stage.
@@ -200,6 +358,7 @@ impl<'a> Simulation<'a> {
             let room = &mut self.workers[device.index()].rooms[part];
             if pass.kind == Kind::F {
                 *room -= activation;
+                self.under_way[stage.index()] += 1;
                 self.forwards[stage.index()].next += 1;
                 if let Some(above) = model.placement().stage_after(stage) {
                     self.forwards[above.index()].arrivals.push(end + model.delay_after(stage));
@@ -208,6 +367,7 @@ impl<'a> Simulation<'a> {
                 }
             } else {
                 *room += activation;
+                self.under_way[stage.index()] -= 1;
                 self.backwards[stage.index()].next += 1;
                 if let Some(below) = model.placement().stage_before(stage) {
                     // Alone, an I sends before its W.
@@ -223,5 +383,56 @@ impl<'a> Simulation<'a> {
             }
             _ => steps.push(step.to_vec()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Overlap, PairDurations, Placement};
+    use crate::replay::replay;
+
+    /// F, I and W of 4, 4 and 2 ticks, and pairs of 6.
+    fn model(placement: Placement, capacity: i64) -> Model {
+        let pairs = PairDurations::Uniform(Ticks(6));
+        let overlap = Overlap { forward_backward: pairs, ..Overlap::default() };
+        let plain = Model::equal_stages(placement, 12, [4, 4, 2, 0]);
+        let model = plain.and_then(|model| model.with_overlap(overlap)).expect("a model");
+        model.with_uniform_activation_capacity(Some(Units(capacity))).expect("a capacity")
+    }
+
+    fn scheduled(model: &Model, passes: usize, threads: usize) -> Vec<Schedule> {
+        let threads = NonZeroUsize::new(threads).expect("some");
+        let stop = Stop::default();
+        schedules(model, &stop, &Effort { seed: 3, passes, threads, stop: &stop })
+    }
+
+    fn shortest(model: &Model, passes: usize) -> Ticks {
+        let ends = scheduled(model, passes, 1).into_iter().map(|schedule| {
+            let verdict = replay(model, &schedule);
+            assert_eq!(verdict.violations, []);
+            verdict.timing.expect("it is valid").metrics.makespan
+        });
+        ends.min().expect("some schedule")
+    }
+
+    #[test]
+    fn better_rules_make_schedules_shorter_within_the_capacities() {
+        for placement in [Placement::v(4), Placement::linear(4), Placement::bidirectional(4)] {
+            let placement = placement.expect("a placement");
+            let shorter = [5, 6, 8].into_iter().filter(|&capacity| {
+                let model = model(placement.clone(), capacity);
+                let [simple, better] = [0, 200_000].map(|passes| shortest(&model, passes));
+                assert!(better <= simple, "{placement:?} {capacity}");
+                better < simple
+            });
+            assert!(shorter.count() > 0, "{placement:?}");
+        }
+    }
+
+    #[test]
+    fn the_number_of_threads_changes_nothing() {
+        let model = model(Placement::v(4).expect("a placement"), 6);
+        assert_eq!(scheduled(&model, 20_000, 1), scheduled(&model, 20_000, 2));
     }
 }

@@ -2,15 +2,16 @@
 //! keep links busy, the end of the step, offloading, sharded weights, memory beyond what F keeps, and several levels of
 //! recomputation.
 //!
-//! The searches know passes that run one by one, messages that each have a link of their own, and nothing behind the passes.
-//! So schedules are sought for such models, and replay measures them under the model itself, as it does all named ones. Where links
-//! are busy, one more source is a schedule for messages that take longer, which leaves them time to wait for each other. Where pairs
-//! save time, two more sources are those for passes as much [shorter](crate::certificate::shortened) as pairs can make them, which
-//! gives orders that are good once pairs are made; and named schedules with pairs. What is over a capacity by a little is made to
-//! [fit]. In each schedule forwards and backwards that follow each other become pairs wherever replay says that this helps. Where
-//! pairs and copies are of little use, and time ended the search for passes alone, it goes on with the time that is left. Where there
-//! are few passes, corridors [around] the best one lead to better ones. In the end the best one is changed at random: its pairs and
-//! its orders, which also decide when the gradients of a stage can be reduced.
+//! The searches know passes that run one by one, messages that each have a link of their own, and nothing behind the passes. So
+//! schedules are sought for such models, and replay measures them under the model itself, as it does all named ones. Where
+//! links are busy, one more source is a schedule for messages that take longer, which leaves them time to wait for each other.
+//! Where pairs save time, more sources are those for passes as much [shorter](crate::certificate::shortened) as pairs can make
+//! them, which gives orders that are good once pairs are made; named schedules with pairs; blocks with pairs ([`rounds`]); and
+//! list scheduling in pairs ([`list`]). What is over a capacity by a little is made to [fit]. In each schedule forwards and
+//! backwards that follow each other become pairs wherever replay says that this helps. Where pairs and copies are of little
+//! use, and time ended the search for passes alone, it goes on with the time that is left. Where there are few passes,
+//! corridors [around] the best one lead to better ones. In the end the best one is changed at random: its pairs and its orders,
+//! which also decide when the gradients of a stage can be reduced.
 //! What to do about memory, [`memory`] says, about recomputation, [`levels`], and what to offload, [`offload`]. Two directions,
 //! which those searches do not know either, are for [`two_way`].
 
@@ -23,6 +24,7 @@ mod list;
 mod memory;
 mod offload;
 mod paired;
+mod rounds;
 mod sources;
 mod two_way;
 
@@ -58,6 +60,7 @@ pub(super) fn optimize_beyond_passes(
     let options = &Options { stop, ..options.clone() };
     let mut search = Search::new(model, options);
     search.take_named();
+    search.tell("searching among passes alone", &[], progress);
     let by_choice = search.apart(progress)?;
     let mut sources = search.with_pairs_named();
     for (choice, apart) in &by_choice {
@@ -65,19 +68,15 @@ pub(super) fn optimize_beyond_passes(
     }
     let roomier = search.aside(&by_choice[0], &mut sources, progress)?;
     search.raise_bound();
-    let best = by_choice.iter().flat_map(|(_, apart)| &apart.solutions).map(Solution::value).max();
-    progress(&Progress {
-        step: "improving under the whole model".to_owned(),
-        best: best.filter(|_| by_choice.len() == 1),
-        bound: search.bound.value,
-        is_inner: true,
-    });
+    search.tell("improving under the whole model", &[], progress);
     let without = search.without_pairs(&by_choice, &mut sources)?;
+    search.tell("choosing levels, copies and pairs", &without, progress);
     if by_choice.len() > 1 {
         search.change_levels(&without, &mut sources, progress)?;
     }
     search.offload(roomier, &sources, &without);
-    search.make_pairs(sources);
+    search.make_pairs(&by_choice[0].1.room, sources);
+    search.tell("searching on among passes alone", &without, progress);
     search.search_on(&by_choice[0], &without, progress)?;
     search.found.extend(without.into_iter().map(|without| (without, None)));
     search.finish(by_choice, progress)
@@ -129,6 +128,13 @@ impl<'a> Search<'a> {
         self.until.within(self.time / 16 * sixteenths)
     }
 
+    /// Tells of the best so far, of what was found and of other schedules, and of what comes next.
+    fn tell(&self, next: &str, others: &[ReplayedSchedule], progress: &mut dyn FnMut(&Progress)) {
+        let found = self.found.iter().map(|(found, _)| found);
+        let best = found.chain(others).map(|found| found.value).min();
+        progress(&Progress { step: next.to_owned(), best, bound: self.bound.value, is_inner: false });
+    }
+
     /// Options for a search beside the first one.
     fn lesser_options(&self, sixteenths: u32, effort: usize) -> Options {
         Options {
@@ -175,8 +181,7 @@ impl<'a> Search<'a> {
         let sixteenths =
             match (self.around.is_some(), self.model.can_offload(), self.model.has_cheaper_pairs()) {
                 (true, ..) => 4,
-                (false, true, _) => 5,
-                (false, false, true) => 7,
+                (false, true, _) | (false, false, true) => 5,
                 (false, false, false) => 8,
             };
         let options = Options { stop: self.share(sixteenths), ..self.options.clone() };
@@ -375,17 +380,45 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Makes pairs in all sources, and in what list scheduling gives where pairs save time.
-    fn make_pairs(&mut self, mut sources: Vec<Source>) {
+    /// Makes pairs in all sources, and in what blocks with pairs and list scheduling give where pairs save time.
+    fn make_pairs(&mut self, room: &Model, mut sources: Vec<Source>) {
         if self.model.has_cheaper_pairs() {
-            let listed = list::schedules(self.model, &self.until).into_iter();
-            sources.extend(listed.map(|schedule| (schedule, "list scheduling in pairs".to_owned())));
+            sources.extend(self.in_blocks(room));
+            sources.extend(self.listed());
         }
         for (schedule, engine) in sources {
             let pairs = Paired::of(self.model, &schedule, &engine);
             let improved = self.climb(self.passes() / 200, &self.until).improved(&pairs);
             self.found.extend(improved.map(|(pairs, best)| (best, Some(pairs))));
         }
+    }
+
+    /// Schedules of blocks with pairs that need no more memory than there is in the model in which something was found.
+    fn in_blocks(&self, room: &Model) -> Vec<Source> {
+        let apart = self.model.with_own_links().with_gathers_at_once().with_step(None);
+        let apart = apart.and_then(|model| model.with_offload(None));
+        let apart = apart.and_then(|model| model.with_plain_memory(room.memory().clone()));
+        let apart = apart.and_then(|model| model.with_recompute(None));
+        let effort = rounds::Effort {
+            objective: self.options.objective,
+            seed: self.options.seed,
+            passes: self.passes() / 40,
+            threads: self.options.threads,
+            stop: &self.until.within(self.until.remaining() / 4),
+        };
+        rounds::schedules(&apart.expect("what ends with its passes takes no longer"), &effort)
+    }
+
+    /// What list scheduling in pairs gives.
+    fn listed(&self) -> Vec<Source> {
+        let effort = list::Effort {
+            seed: self.options.seed,
+            passes: self.passes() / 20,
+            threads: self.options.threads,
+            stop: &self.until.within(self.until.remaining() / 3),
+        };
+        let listed = list::schedules(self.model, &self.until, &effort).into_iter();
+        listed.map(|schedule| (schedule, "list scheduling in pairs".to_owned())).collect()
     }
 
     /// Finds schedules with better levels. The best of them is a source too.
@@ -406,13 +439,19 @@ impl<'a> Search<'a> {
     }
 
     /// A schedule with random changes for as long as there is effort or time.
-    fn wandered(&self, (best, pairs): Found, passes_left: usize, stop: &Stop) -> ReplayedSchedule {
+    fn wandered(
+        &self,
+        (best, pairs): Found,
+        passes_left: usize,
+        stop: &Stop,
+        tell: &mut dyn FnMut(Ticks),
+    ) -> ReplayedSchedule {
         let (model, seed) = (self.model, self.options.seed);
         if best.schedule.offload_count() > 0 {
-            return self.offloads(passes_left, stop).wandered(best, seed);
+            return self.offloads(passes_left, stop).wandered(best, seed, tell);
         }
         let pairs = pairs.unwrap_or_else(|| Paired::of(model, &best.schedule, not_overlapped(&best.engine)));
-        self.climb(passes_left, stop).wandered(pairs, best, seed, self.options.threads)
+        self.climb(passes_left, stop).wandered(pairs, best, seed, self.options.threads, tell)
     }
 
     /// Goes on with the search for passes alone where time ended it, unless the choice of pairs, copies and levels has made
@@ -466,10 +505,15 @@ impl<'a> Search<'a> {
             self.raise_bound_below(value, progress);
         }
         let passes = if options.use_all_time { usize::MAX } else { self.passes() / 4 };
+        let mut least = starts.iter().map(|(found, _)| found.value).min();
+        let mut tell = |value: Ticks| {
+            least = least.map(|least| least.min(value));
+            progress(&random_changes(least, self.bound.value));
+        };
         if starts.len() > 1 {
             let short = |start| {
                 let stop = options.stop.within(options.stop.remaining() / 4);
-                (self.wandered(start, self.passes() / 16, &stop), None)
+                (self.wandered(start, self.passes() / 16, &stop, &mut tell), None)
             };
             starts = starts.into_iter().map(short).collect();
         }
@@ -477,7 +521,7 @@ impl<'a> Search<'a> {
             .into_iter()
             .min_by_key(rank)
             .ok_or_else(|| OptimizeError::NoneFound(model.beyond_passes().expect("memory is not plain")))?;
-        let best = self.wandered(best, passes, &options.stop);
+        let best = self.wandered(best, passes, &options.stop, &mut tell);
         let is_cut_short = self.is_cut_short || options.stop.is_due();
         // A change of orders or pairs may have made a recomputation needless, and one of orders an offload.
         let best = best.without_needless(model, objective);
@@ -494,6 +538,12 @@ impl<'a> Search<'a> {
             Solution { schedule, verdict, bound, optimality, block, engine, objective, is_cut_short };
         Ok(solution.certified(model))
     }
+}
+
+/// The progress of random changes, with the best value so far.
+fn random_changes(best: Option<Ticks>, bound: Ticks) -> Progress {
+    let step = "changing orders, levels, copies and pairs at random".to_owned();
+    Progress { step, best, bound, is_inner: false }
 }
 
 /// Whether some schedule keeps to the capacities of a model of passes alone.

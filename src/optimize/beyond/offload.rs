@@ -174,8 +174,13 @@ impl Offloads<'_> {
         best
     }
 
-    /// The schedule with other choices, made at random, from the best so far or from what is as good.
-    pub(super) fn wandered(&mut self, mut best: ReplayedSchedule, seed: u64) -> ReplayedSchedule {
+    /// The schedule with other choices, made at random, from the best so far or from what is as good. Tells of what is shorter.
+    pub(super) fn wandered(
+        &mut self,
+        mut best: ReplayedSchedule,
+        seed: u64,
+        tell: &mut dyn FnMut(Ticks),
+    ) -> ReplayedSchedule {
         let mut random = fastrand::Rng::with_seed(seed);
         while !self.is_over() && best.value > self.bound {
             let mut changed = best.schedule.clone();
@@ -189,6 +194,9 @@ impl Offloads<'_> {
                 && let Some(found) = self.replayed(changed, &engine)
                 && found.rank() <= best.rank()
             {
+                if found.value < best.value {
+                    tell(found.value);
+                }
                 best = found;
             }
         }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::climb::Climb;
 use super::paired::Paired;
 use super::sources::bare;
-use super::{EFFORT_PER_REPLAYED_PASS, list};
+use super::{EFFORT_PER_REPLAYED_PASS, list, random_changes};
 use crate::catalog::{self, Entry};
 use crate::model::{Device, Kind, Microbatch, Model, Pass};
 use crate::optimize::feasible::Infeasible;
@@ -45,7 +45,13 @@ pub(in crate::optimize) fn optimize_two_ways(
             let engine = format!("{}, improved", named.engine);
             sources.extend([(split(&named.schedule), engine.clone()), (bare(&named.schedule), engine)]);
         }
-        let listed = list::schedules(model, &stop).into_iter();
+        let effort = list::Effort {
+            seed: options.seed,
+            passes: effort / 20,
+            threads: options.threads,
+            stop: &stop.within(stop.remaining() / 8),
+        };
+        let listed = list::schedules(model, &stop, &effort).into_iter();
         sources.extend(listed.map(|schedule| (schedule, "list scheduling in two directions".to_owned())));
     }
     for (schedule, engine) in sources {
@@ -64,7 +70,9 @@ pub(in crate::optimize) fn optimize_two_ways(
         Paired::of(model, &split(&best.schedule), &engine)
     });
     climb.passes_left = if options.use_all_time { usize::MAX } else { effort / 4 };
-    best = climb.wandered(pairs, best, options.seed, options.threads);
+    let mut tell = |value| progress(&random_changes(Some(value), bound.value));
+    tell(best.value);
+    best = climb.wandered(pairs, best, options.seed, options.threads, &mut tell);
     let ReplayedSchedule { schedule, verdict, value, engine } = best;
     not_refuted(value, bound.value, None)?;
     let schedule = of_optimize(schedule, model, &engine);

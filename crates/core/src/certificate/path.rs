@@ -46,7 +46,7 @@ impl<'a> Paths<'a> {
         }
         for stage in Stage::all(placement.stages()) {
             let weight = paths.input_head(stage) + model.duration(stage, Kind::B);
-            let end = weight + step::tail(model, placement.device_of(stage));
+            let end = weight + step::tail_of_stage(model, stage);
             let before = placement.stage_before(stage).map(|before| paths.latest[before.index()]);
             paths.latest[stage.index()] = before.map_or(end, |before| before.max(end));
         }
@@ -71,6 +71,17 @@ impl<'a> Paths<'a> {
     pub(super) fn forward_to_weight(&self, from: Stage, to: Stage) -> Ticks {
         let end_of_forward = self.forward_head(from) + self.model.duration(from, Kind::F);
         self.input_head(to) + self.model.duration(to, Kind::B) - end_of_forward
+    }
+
+    /// From the end of F of one stage to the end of its device, which holds the others too. All are of one pipeline.
+    pub(super) fn forward_to_end(&self, from: Stage, others: &[Stage]) -> Ticks {
+        let through = |&to: &Stage| self.forward_to_weight(from, to) + self.stage_tail(to);
+        others.iter().map(through).max().unwrap_or_default()
+    }
+
+    /// From the end of W of a stage to the end of its device.
+    pub(super) fn stage_tail(&self, stage: Stage) -> Ticks {
+        step::tail_of_stage(self.model, stage)
     }
 
     /// From the end of a pass of a device to the end of the device.

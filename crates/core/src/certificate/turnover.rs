@@ -87,11 +87,9 @@ pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, objective
     let lowest = *stages.iter().min().expect("a device holds a stage");
     let (head, tail) = match objective {
         Objective::Makespan => (paths.forward_head(highest), paths.forward_tail(highest)),
-        Objective::DeviceSpan => (
-            paths.forward_head(highest) - paths.forward_head(lowest),
-            stages.iter().map(|&to| paths.forward_to_weight(highest, to)).max().unwrap_or_default()
-                + paths.device_tail(device),
-        ),
+        Objective::DeviceSpan => {
+            (paths.forward_head(highest) - paths.forward_head(lowest), paths.forward_to_end(highest, stages))
+        }
     };
     let later = i64::from(model.microbatches()) - 1;
     let forward = model.duration(highest, Kind::F);

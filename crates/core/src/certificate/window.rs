@@ -105,10 +105,7 @@ fn lengths(paths: &Paths<'_>, device: Device, objective: Objective) -> Lengths {
         Objective::DeviceSpan => (
             Ticks::ZERO,
             least(&|route| paths.input_head(route.highest()) - paths.forward_head(route.lowest())),
-            least(&|route| {
-                let to = |&to: &Stage| paths.forward_to_weight(route.highest(), to);
-                route.stages.iter().map(to).max().unwrap_or_default()
-            }) + device_tail,
+            least(&|route| paths.forward_to_end(route.highest(), &route.stages)),
         ),
     };
     Lengths { head, to_first_input, from_last_forward, device_tail }
@@ -191,7 +188,7 @@ pub(super) fn after_last_input(
 ) -> Ticks {
     let after = model.placement().stages_of(device).iter().map(|&stage| match objective {
         Objective::Makespan => paths.input_tail(stage),
-        Objective::DeviceSpan => paths.model().duration(stage, Kind::W) + paths.device_tail(device),
+        Objective::DeviceSpan => paths.model().duration(stage, Kind::W) + paths.stage_tail(stage),
     });
     after.min().unwrap_or_default()
 }

@@ -226,6 +226,41 @@ fn optimum(model: &Model) -> Option<[Ticks; 2]> {
     least
 }
 
+/// Device 0 has stages 0 and 3, and the reduction of stage 0 takes long. The last pass of the device may be one of stage 3, after
+/// which little follows; the longest chain ends with the W of stage 0.
+#[test]
+fn what_follows_a_chain_is_the_tail_of_the_stage_in_which_it_ends() {
+    let unit = Model::equal_stages(Placement::v(2).expect("a placement"), 1, [1, 1, 1, 0]).expect("a model");
+    let step =
+        StepEnd { reduce: [100, 0, 0, 1].map(Ticks).to_vec(), optimizer: [2, 1, 1, 2].map(Ticks).to_vec() };
+    let model = unit.with_step(Some(step)).expect("a step");
+    // Four Fs, four Is, the W of stage 0, its reduction and its optimiser step.
+    let all = Ticks(4 + 4 + 1 + 100 + 2);
+    assert_eq!(optimum(&model), Some([all; 2]));
+    assert_eq!(critical_path(&model), all);
+    assert_eq!(lower_bound(&model, Objective::Makespan).value, all);
+    // Its own work on device 0 until the last F, and what follows that; the passes of others between its Fs are not counted.
+    assert_eq!(lower_bound(&model, Objective::DeviceSpan).value, all - Ticks(2));
+}
+
+/// All Ws take the same time and free the same memory, so states count those of a device together, though other times follow them.
+#[test]
+fn states_count_equal_weights_together_whatever_follows_them() {
+    let unit = Model::equal_stages(Placement::v(2).expect("a placement"), 1, [1, 1, 1, 0]).expect("a model");
+    for seed in 0..40 {
+        let row = random(seed, 64);
+        let step = beyond::step(&unit, &mut Choices::new(&row));
+        let model = unit.with_step(Some(step)).expect("a step");
+        let best = optimum(&model).expect("memory is enough");
+        for (objective, best) in [Objective::Makespan, Objective::DeviceSpan].into_iter().zip(best) {
+            for devices in [&[Device(0)][..], &[Device(1)], &[Device(0), Device(1)]] {
+                let bound = lower_bound_of(&model, objective, devices, 1_000_000).expect("it is small");
+                assert!(bound.value <= best, "{objective}: {bound:?} but {best}, {:?}", model.step());
+            }
+        }
+    }
+}
+
 /// What follows the last pass of a device at the least, once more.
 fn tail(model: &Model, device: Device) -> Ticks {
     let step = model.step().expect("a step");
