@@ -44,7 +44,7 @@ const TOGETHER: usize = 8;
 /// With less than this part of all time left, no closer look is begun: its bound over all cuts cannot be interrupted.
 const LATE: u32 = 10;
 
-/// Before the last search, bounds over all cuts may take this part of the time that is left.
+/// Before the last search, bounds over all cuts are begun in this part of the time that is left.
 const PROOFS: u32 = 4;
 
 /// A first look may take this part of the time that is left.
@@ -358,7 +358,7 @@ impl Space<'_> {
         }
     }
 
-    /// Raises the bound over all choices: none is begun when it is time to stop.
+    /// Raises the bound over all choices. No bound over the cuts of a choice is begun when it is time to stop.
     fn raise_bound(&mut self, stop: &Stop) -> Result<(), PlanError> {
         let limit = self.limit();
         // Only the least bound counts, so each choice is bounded by all means when it has the least.

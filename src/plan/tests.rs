@@ -49,8 +49,8 @@ fn a_plan_says_of_every_choice_what_became_of_it() {
     certificate::check_plan(&schedule, &job).expect("it holds");
 }
 
-/// With linear placement on two devices, one has three of five blocks, which are too large, though its share of them all is not. The last search may take
-/// all the time that there is: what is proved of other choices does not wait for it.
+/// With linear placement on two devices, one has three of five blocks, which are too large, though its share of them all is not.
+/// The last search may take all the time that there is: what is proved of other choices does not wait for it.
 #[test]
 fn what_fits_no_cut_says_so_before_the_last_search() {
     let text = JOB.replace("6 block", "5 block").replace("memory = 24", "memory = 26");
