@@ -8,15 +8,15 @@ mod kept;
 mod problems;
 #[path = "../../examples/budgets/tables.rs"]
 mod tables;
+#[path = "../../examples/budgets/text.rs"]
+mod text;
 
 use std::fs;
 
 use bubbleproof::model::Ticks;
-use num_rational::Ratio;
 use tables::{Known, PAGE, QUICK, Table, Verdict, all, verdict};
 
 use crate::long;
-use crate::numbers::decimal;
 use crate::page::path;
 use crate::pages;
 use problems::{BUDGETS, MODELS, Way};
@@ -72,75 +72,9 @@ fn the_page_has_the_tables_and_no_others() {
 /// It is about all models, so only where tests are to take long.
 #[test]
 fn the_text_says_of_the_tables_what_they_have() {
-    if !long() {
-        return;
-    }
-    let counts = |v: Way, other: Way, budgets: &[i64]| {
-        let of_model = |model| {
-            let known = tables::answers(model);
-            budgets.iter().filter_map(move |&budget| verdict(&known[&(budget, v)], &known[&(budget, other)]))
-        };
-        let verdicts: Vec<Verdict> = MODELS.into_iter().flat_map(of_model).collect();
-        let of = |asked| verdicts.iter().filter(|&&one| one == asked).count();
-        (of(Verdict::ProvedFaster), of(Verdict::ProvedSlower), verdicts.len())
-    };
-    let (ample, _, cases) = counts(Way::V, Way::Recompute, &[64, 80]);
-    let (_, scarce, few) = counts(Way::V, Way::Recompute, &[24]);
-    let (faster, slower, all) = counts(Way::V, Way::Tensor, &BUDGETS);
-    let (late, ..) = counts(Way::V, Way::Tensor, &[64, 80]);
-    let (together, _, both) = counts(Way::VTensor, Way::Tensor, &BUDGETS);
-    assert_eq!(late, faster, "all with 64 GiB or more");
-    let gained = MODELS.into_iter().flat_map(|model| {
-        let known = tables::answers(model);
-        BUDGETS.into_iter().filter_map(move |budget| {
-            let [linear, offload] = [Way::Linear, Way::Offload].map(|way| known[&(budget, way)].best);
-            Some(offload?.0 < linear?.0)
-        })
-    });
-    let gained: Vec<bool> = gained.collect();
-    let offloads = gained.iter().filter(|&&gained| gained).count();
-    let gain = |model, budget, v: Way, other: Way| {
-        let known = tables::answers(model);
-        let time = |way| known[&(budget, way)].best.expect("a plan").0.0;
-        Ratio::new(i128::from(time(other)), i128::from(time(v))) - 1
-    };
-    let losses: Vec<Ratio<i128>> = ["cm-9.6b", "cm-21b", "cm-38.5b"]
-        .into_iter()
-        .flat_map(|model| [64, 80].map(|budget| -gain(model, budget, Way::V, Way::Tensor) * 100))
-        .collect();
-    let most = MODELS.into_iter().flat_map(|model| BUDGETS.map(|budget| (model, budget)));
-    let most = most.filter(|&(model, budget)| {
-        let known = tables::answers(model);
-        [Way::VTensor, Way::Tensor].iter().all(|&way| known[&(budget, way)].best.is_some())
-    });
-    let most = most.map(|(model, budget)| gain(model, budget, Way::VTensor, Way::Tensor) * 100).max();
-    let wide = &tables::answers("llama-3-70b")[&(48, Way::V)];
-    let found = wide.best.expect("a plan").0.0 / wide.none_below.expect("it fits").0;
-    assert_eq!(found, 5, "nearly six times its bound");
-    let times = |way| tables::answers("cm-9.6b")[&(48, way)].best.map(|(_, choice)| choice.tensor);
-    let text = fs::read_to_string(path(PAGE)).expect("a page").replace("\n  ", " ");
-    for sentence in [
-        format!(
-            "tensor ranks were {} to {} % slower than assumed.",
-            decimal(*losses.iter().min().expect("six"), 1),
-            decimal(*losses.iter().max().expect("six"), 1)
-        ),
-        format!("cases, by up to {} %.", decimal(most.expect("a pair"), 1)),
-        format!("plain linear placement was found in {offloads} of {} cases.", gained.len()),
-        format!(
-            "it is proved faster in {ample} of {cases} cases, within 24 GiB recomputation is proved faster in {scarce} of {few}."
-        ),
-        format!(
-            "V placement alone in {slower} of {all} cases, and proved slower in {faster}, all with 64 GiB"
-        ),
-        format!("linear placement with it in {together} of {both} cases"),
-        format!(
-            "within 48 GiB takes {} instead of {}.",
-            times(Way::VTensor).expect("a plan"),
-            times(Way::Tensor).expect("a plan")
-        ),
-    ] {
-        assert!(text.contains(&sentence), "{sentence}");
+    if long() {
+        let text = fs::read_to_string(path(PAGE)).expect("a page");
+        assert_eq!(text::missing(&text), Vec::<String>::new());
     }
 }
 
