@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A third argument leaves out all problems whose names do not contain it: `+` leaves those that say more than
-//! passes and latencies.
+//! passes and latencies. With `long`, all problems are others: pipelines of 64 and 128 devices.
 
 #[path = "grid/mod.rs"]
 mod grid;
@@ -48,7 +48,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: | ---: | --- | ---: |");
     let mut totals = Totals::default();
-    for (name, model) in problems()?.into_iter().filter(|(name, _)| name.contains(&only)) {
+    let problems = if only.starts_with(LONG) { long()? } else { problems()? };
+    for (name, model) in problems.into_iter().filter(|(name, _)| name.contains(&only)) {
         for capacity in grid::capacities(&model) {
             let model = model.with_uniform_activation_capacity(Some(capacity))?;
             let begin = Instant::now();
@@ -156,11 +157,14 @@ fn print_row(
         Optimality::Bound => "bound",
         Optimality::Search { engine, .. } => engine.name(),
     };
-    let (best, longer) = match best_of_the_catalogue(model) {
+    // To generate all named schedules of a long pipeline takes longer than to search for a better one.
+    let of_catalogue = if name.starts_with(LONG) { None } else { best_of_the_catalogue(model) };
+    let (best, longer) = match of_catalogue {
         Some((other, makespan)) => {
             let longer = Rate::new((makespan - solution.value()).0.into(), solution.value().0.max(1).into());
             (format!("{other} {makespan}"), percentage(longer))
         }
+        None if name.starts_with(LONG) => ("not generated".to_owned(), String::new()),
         None => ("none fits".to_owned(), String::new()),
     };
     let half = half_after.map_or_else(String::new, |after| format!("{:.1}", after.as_secs_f64()));
@@ -249,6 +253,28 @@ fn beyond(plain: &Model) -> Result<Vec<(&'static str, Model)>, Box<dyn Error>> {
         ("beside", beside),
         ("all", all),
     ])
+}
+
+/// What the names of long pipelines begin with.
+const LONG: &str = "long";
+
+/// Equal stages under every placement on many devices.
+fn long() -> Result<Vec<(String, Model)>, Box<dyn Error>> {
+    let mut problems = Vec::new();
+    for (devices, microbatches) in [(64, 1000), (128, 1000), (64, 10_000)] {
+        for times in [[1, 1, 1, 0], [3, 4, 2, 1]] {
+            for (shape, placement) in [
+                ("v", Placement::v(devices)?),
+                ("linear", Placement::linear(devices)?),
+                ("looped", Placement::looped(devices, 2)?),
+            ] {
+                let [forward, input, weight, latency] = times;
+                let name = format!("{LONG}-{shape}-{forward}-{input}-{weight}-{latency}");
+                problems.push((name, Model::equal_stages(placement, microbatches, times)?));
+            }
+        }
+    }
+    Ok(problems)
 }
 
 /// Equal stages under every placement, and the shipped profiles.

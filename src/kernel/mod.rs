@@ -50,7 +50,7 @@ pub(crate) use list::{PartialSchedule, Policy, list_schedule};
 pub(crate) use memory::order_peak;
 pub(crate) use memory::{acquired, device_peak, released};
 pub(crate) use problem::{IndexedOrders, IndexedPass, IndexedProblem, class, reverse};
-pub(crate) use unroll::{fewer_microbatches, unroll};
+pub(crate) use unroll::{Segment, fewer_microbatches, unroll};
 
 #[cfg(test)]
 mod tests;

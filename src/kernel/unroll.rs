@@ -4,13 +4,22 @@
 //! equally often, K times, in between. Repeating that segment with the microbatches counted on gives an order of K
 //! microbatches more: what a device holds at the end of a segment is what it held at the beginning, so the peak
 //! stays the same. When the segment is an interval of a steady phase, each repetition takes as long as it.
+//!
+//! Any places of the orders between which each class runs equally often would do. So where no two instants are such places, longer
+//! segments are looked for that begin at an instant on all devices, and end wherever each device has run K of each class. What they
+//! add beyond the microbatches that are wanted is left out again, at the end.
+
+use num_rational::Ratio;
 
 use super::asap::EndTimes;
 use super::convert::IndexedSchedule;
 use super::problem::{IndexedOrders, IndexedPass, IndexedProblem, class};
 use crate::model::{Kind, Model};
 
-/// The numbers of microbatches that a segment may have.
+/// Where longer segments begin, as shares of the microbatches.
+const LONG_FROM: [(u32, u32); 3] = [(1, 4), (3, 8), (1, 2)];
+
+/// The numbers of microbatches that a segment between two instants may have.
 const PERIODS: [u32; 5] = [1, 2, 3, 4, 6];
 
 /// Microbatches are left out in multiples of this, so that segments of every period fill the place.
@@ -45,10 +54,7 @@ impl IndexedSchedule {
         }
         let segment = problem.steady_segment(orders, &times)?;
         let missing = microbatches.checked_sub(problem.microbatches())?;
-        if missing % segment.period != 0 {
-            return None;
-        }
-        let orders = unroll(orders, &segment, missing / segment.period)?;
+        let orders = unroll(orders, &segment, missing)?;
         Some(Self { problem: problem.clone().with_microbatches(microbatches), orders })
     }
 }
@@ -91,6 +97,54 @@ impl IndexedProblem {
         best
     }
 
+    /// The segment of any period that takes the least time per microbatch, of some that begin in the first half of orders with their
+    /// ASAP times. Its time is an estimate: that by which a device is later at its end, at most. A repetition may take less,
+    /// and more where passes of one device wait for others that come late in the segment.
+    pub fn long_segment(&self, orders: &IndexedOrders, times: &EndTimes) -> Option<Segment> {
+        let begins = LONG_FROM.map(|(share, of)| self.microbatches() * share / of);
+        let segments = begins.into_iter().filter_map(|from| self.long_segment_from(from, orders, times));
+        let per_microbatch = |segment: &Segment| Ratio::new(segment.time, i64::from(segment.period));
+        segments.min_by_key(per_microbatch)
+    }
+
+    /// The same of those that begin when a microbatch enters.
+    fn long_segment_from(&self, from: u32, orders: &IndexedOrders, times: &EndTimes) -> Option<Segment> {
+        let start = |pass| times.start(self, pass);
+        let instant = start(IndexedPass { class: class(0, Kind::F), microbatch: from });
+        let begins: Vec<usize> =
+            orders.iter().map(|order| order.partition_point(|&pass| start(pass) < instant)).collect();
+        let on_device = |order: &[IndexedPass]| order.len() / self.microbatches() as usize;
+        let end = |order: &[IndexedPass], begin, period: u32| begin + on_device(order) * period as usize;
+        let mut periods: Vec<u32> = (1..=self.microbatches() - from).collect();
+        let mut count = vec![0; self.classes()];
+        for (order, &begin) in orders.iter().zip(&begins) {
+            let (mut counted, mut most) = (begin, 0);
+            periods.retain(|&period| {
+                let end = end(order, begin, period);
+                for pass in order.get(counted..end).unwrap_or_default() {
+                    count[pass.class as usize] += 1;
+                    most = most.max(count[pass.class as usize]);
+                }
+                counted = end;
+                // As many passes as there are classes, K times: none is there more often than K only where each is K times.
+                end < order.len() && most <= period
+            });
+            if periods.is_empty() {
+                return None;
+            }
+        }
+        let segments = periods.into_iter().map(|period| {
+            let ends = orders.iter().zip(&begins).map(|(order, &begin)| end(order, begin, period));
+            let cuts: Vec<(usize, usize)> = begins.iter().copied().zip(ends).collect();
+            let taken = orders
+                .iter()
+                .zip(&cuts)
+                .map(|(order, &(begin, end))| start(order[end]) - start(order[begin]));
+            Segment { time: taken.max().unwrap_or_default(), cuts, period }
+        });
+        segments.min_by_key(|segment| Ratio::new(segment.time, i64::from(segment.period)))
+    }
+
     /// Whether a device runs each of its classes equally often between two places of its order. `count` has a zero
     /// for each class of the device.
     fn is_even(
@@ -111,9 +165,11 @@ impl IndexedProblem {
     }
 }
 
-/// The orders with the segment repeated `repetitions` times more. Microbatches must be first in, first out in
+/// The orders of so many microbatches more, the segment repeated as often as that takes. Microbatches must be first in, first out in
 /// each class; nothing when they are not.
-pub(crate) fn unroll(orders: &IndexedOrders, segment: &Segment, repetitions: u32) -> Option<IndexedOrders> {
+pub(crate) fn unroll(orders: &IndexedOrders, segment: &Segment, missing: u32) -> Option<IndexedOrders> {
+    let repetitions = missing.div_ceil(segment.period);
+    let too_many = repetitions * segment.period - missing;
     orders
         .iter()
         .zip(&segment.cuts)
@@ -126,6 +182,10 @@ pub(crate) fn unroll(orders: &IndexedOrders, segment: &Segment, repetitions: u32
                 longer.extend(order[begin..end].iter().map(later(repetition * segment.period)));
             }
             longer.extend(order[end..].iter().map(later(repetitions * segment.period)));
+            if too_many > 0 {
+                let last = longer.iter().map(|pass| pass.microbatch).max()?;
+                longer.retain(|pass| pass.microbatch + too_many <= last);
+            }
             first_in_first_out(&longer).then_some(longer)
         })
         .collect()

@@ -1,9 +1,9 @@
 //! Optimisation: short schedules under the capacities, and how far from the shortest they can be at most.
 //!
-//! Candidates come from optimal building blocks, from blocks that need more memory and are thinned out, from list
-//! scheduling along orders of forwards, and from the catalogue; the best are improved by filling gaps, by
-//! annealing, and by disturbing their forwards. With many microbatches, the search uses fewer, and repeats the steady phase of the best
-//! schedules. All of that only proposes: `replay` measures the answer, and `certificate` derives the bound.
+//! Candidates come from optimal building blocks, from blocks whose passes are placed in gaps, from blocks that need more memory
+//! and are thinned out, from list scheduling along orders of forwards, and from the catalogue; the best are improved by filling
+//! gaps, by annealing, and by disturbing their forwards. With many microbatches, the search uses fewer, and repeats the steady
+//! phase of the best schedules. All of that only proposes: `replay` measures the answer, and `certificate` derives the bound.
 //!
 //! ```
 //! use std::time::Duration;
@@ -35,6 +35,7 @@ mod lengths;
 pub mod mean;
 mod needless;
 pub mod periodic;
+mod placed;
 mod proved_by;
 mod replayed;
 mod search;

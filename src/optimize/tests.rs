@@ -1,9 +1,13 @@
 //! The search in numbers against replay, and what unrolling promises.
 
+use std::num::NonZeroUsize;
+
 use super::anneal::Annealing;
 use super::dispatch::{dispatch, forwards_of, rules};
 use super::justify::Justifier;
-use super::{OptimizeError, Options, not_refuted, optimize};
+use super::thinned::thinned;
+use super::{OptimizeError, Options, not_refuted, optimize, zone};
+use crate::block::Passes;
 use crate::catalog;
 use crate::certificate::{Objective, lower_bound_until};
 use crate::kernel::{EndTimes, IndexedOrders, IndexedProblem, asap, order_peak, unroll};
@@ -163,6 +167,39 @@ fn an_unrolled_schedule_has_the_same_peak_and_one_interval_more_for_each_microba
     }
 }
 
+/// Where every repetition of a block that has no room is left out, what is left may follow no short period.
+#[test]
+fn a_schedule_without_a_short_period_is_unrolled_by_a_long_one() {
+    let model =
+        Model::equal_stages(Placement::v(16).expect("a placement"), 90, [3, 4, 2, 1]).expect("a model");
+    let roomy = model.with_uniform_capacity(Units(16)).expect("a capacity");
+    let block = zone::least_interval(&roomy, Passes::SPLIT, &Stop::default()).expect("a block").block;
+    let mut periods = Vec::new();
+    for capacity in [7, 9, 11] {
+        let model = model.with_uniform_capacity(Units(capacity)).expect("a capacity");
+        let schedule = thinned(&model, &block, &Stop::default()).expect("a chunk fits");
+        let stages = vec![false; model.stages() as usize];
+        let problem = IndexedProblem::split(&model, &stages);
+        let orders = problem.split_orders(&schedule).expect("nothing is recomputed");
+        let mut times = EndTimes::default();
+        assert!(problem.asap(&orders, &mut times));
+        let segment = problem.long_segment(&orders, &times).expect("a segment");
+        periods.push(segment.period);
+        for missing in [1, segment.period, 5 * segment.period + 1, 100] {
+            let more = unroll(&orders, &segment, missing).expect("first in, first out");
+            let long = model.with_microbatches(90 + missing).expect("more");
+            let longer = IndexedProblem::split(&long, &stages);
+            assert!(replay(&long, &longer.schedule(&long, &more)).is_valid());
+            assert_eq!(longer.peak(&more), problem.peak(&orders));
+            // The time of a segment is an estimate, but here it is enough.
+            let repetitions = i64::from(missing.div_ceil(segment.period));
+            let most = length(&problem, &orders).0 + repetitions * segment.time;
+            assert!(length(&longer, &more).0 <= most, "{capacity}: {missing} more");
+        }
+    }
+    assert_eq!(periods, [12, 20, 30]);
+}
+
 #[test]
 fn a_schedule_better_than_what_was_proved_is_a_defect_and_not_optimal() {
     let proved = |value| Some(("engine", Ticks(value)));
@@ -220,16 +257,32 @@ fn with_all_the_time_some_devices_are_followed_as_far_as_a_check_can_follow_them
     assert_eq!(solution.expect("it fits").bound.value, many, "{told:?}");
 }
 
-/// Of looped placement there are no exact blocks, and these list schedules have no steady phase.
 #[test]
-fn all_microbatches_are_scheduled_by_list_where_few_do_not_repeat() {
+fn looped_placement_over_many_devices_comes_close_to_the_bound_with_any_number_of_threads() {
     let model = Model::equal_stages(Placement::looped(24, 2).expect("a placement"), 160, [3, 4, 2, 1])
         .and_then(|model| model.with_uniform_capacity(Units(48)))
         .expect("a model");
+    let found = [1, 3].map(|threads| {
+        let threads = NonZeroUsize::new(threads).expect("not none");
+        let options = Options { effort: 20_000_000, exact_effort: 0, threads, ..Options::default() };
+        optimize(&model, &options, &mut |_| ()).expect("it fits")
+    });
+    assert_eq!(found[0], found[1]);
+    let (value, bound) = (found[0].value().0, found[0].bound.value.0);
+    assert!(value * 50 <= bound * 51, "{value} by {}, bound {bound}", found[0].engine);
+}
+
+/// These list schedules have no short steady phase.
+#[test]
+fn all_microbatches_are_scheduled_by_list_where_few_do_not_repeat() {
+    let model = Model::equal_stages(Placement::v(24).expect("a placement"), 160, [1, 1, 1, 0])
+        .and_then(|model| model.with_uniform_capacity(Units(24)))
+        .expect("a model");
     let options = Options { effort: 1_000_000, exact_effort: 0, ..Options::default() };
     let solution = optimize(&model, &options, &mut |_| ()).expect("it fits");
+    assert_eq!(solution.engine, "list scheduling along uniform offsets");
     let (value, bound) = (solution.value().0, solution.bound.value.0);
-    assert!(value * 20 <= bound * 21, "{value} by {}, bound {bound}", solution.engine);
+    assert!(value * 200 <= bound * 201, "{value}, bound {bound}");
 }
 
 /// A device with two stages and one microbatch.

@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use num_rational::Ratio;
+
 use crate::block::Block;
 use crate::kernel::{acquired, released};
 use crate::model::{Device, Kind, Model};
@@ -79,6 +81,21 @@ impl Room {
 /// The schedule of all microbatches in which each repetition of a block comes as early as the capacities allow; nothing when
 /// not even one of them fits, or when it is time to stop.
 pub(super) fn thinned(model: &Model, block: &Block, stop: &Stop) -> Option<Schedule> {
+    let repetitions = repetitions(model, block, stop)?;
+    block.expand_at(model, model.microbatches(), &repetitions).ok()
+}
+
+/// The time per microbatch of that schedule in its last half, in ticks.
+pub(super) fn thinned_interval(model: &Model, block: &Block, stop: &Stop) -> Option<Ratio<i64>> {
+    let repetitions = repetitions(model, block, stop)?;
+    let (last, middle) = (repetitions.last()?, repetitions.get(repetitions.len() / 2)?);
+    let many = i64::try_from(repetitions.len() - 1 - repetitions.len() / 2).ok().filter(|&many| many > 0)?;
+    let each = Ratio::new(i64::from(last - middle), many * i64::from(block.period()));
+    Some(block.interval() * each)
+}
+
+/// Which repetitions of the block are not left out in that schedule.
+fn repetitions(model: &Model, block: &Block, stop: &Stop) -> Option<Vec<u32>> {
     let mut rooms: Vec<Room> =
         Device::all(model.devices()).filter_map(|device| Room::new(model, block, device)).collect();
     let interval = i128::from(block.interval_parts().0);
@@ -95,7 +112,7 @@ pub(super) fn thinned(model: &Model, block: &Block, stop: &Stop) -> Option<Sched
         }
         repetitions.push(next);
     }
-    block.expand_at(model, model.microbatches(), &repetitions).ok()
+    Some(repetitions)
 }
 
 #[cfg(test)]
@@ -134,6 +151,20 @@ mod tests {
         }
         let whole = block.expand(&model, model.microbatches()).unwrap();
         assert_eq!(before, makespan(&model, &whole), "with room for all of it nothing is left out");
+    }
+
+    #[test]
+    fn the_interval_grows_as_the_capacity_shrinks_from_that_of_the_block() {
+        let (model, block) = block_of_eight();
+        let intervals = [2, 4, 6, 7, 8, 9].map(|capacity| {
+            let model = model.with_uniform_capacity(Units(capacity)).unwrap();
+            thinned_interval(&model, &block, &Stop::default()).unwrap()
+        });
+        assert!(intervals.is_sorted_by(|one, next| one >= next), "{intervals:?}");
+        assert!(intervals[3] > block.interval());
+        assert_eq!(intervals[4..], [block.interval(); 2]);
+        let one = model.with_microbatches(1).unwrap();
+        assert_eq!(thinned_interval(&one, &block, &Stop::default()), None, "one microbatch has no interval");
     }
 
     /// Checkpoints hold little until they are recomputed.

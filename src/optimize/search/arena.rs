@@ -5,7 +5,7 @@ use itertools::Itertools as _;
 use super::super::Objective;
 use super::super::justify::Justifier;
 use super::super::lengths::lengths;
-use crate::kernel::{EndTimes, IndexedOrders, IndexedProblem};
+use crate::kernel::{EndTimes, IndexedOrders, IndexedProblem, Segment};
 use crate::model::{Device, Model, Stage};
 use crate::schedule::Schedule;
 use crate::stop::Stop;
@@ -46,13 +46,17 @@ pub(super) struct Candidate {
     pub score: Score,
     pub orders: IndexedOrders,
     pub origin: Origin,
+    /// The objective without what is repeated, in ticks, where that is no short steady phase.
+    pub long_from: Option<i64>,
+    /// Whether it has been made one of all microbatches.
+    pub is_unrolled: bool,
 }
 
 /// Why orders are no candidate.
 pub(super) enum NoCandidate {
     /// They go over a capacity, or cannot run.
     Invalid,
-    /// They have no steady phase to be repeated. As they are, the objective is this, in ticks.
+    /// They have nothing that could be repeated. As they are, the objective is this, in ticks.
     Unrepeated(i64),
 }
 
@@ -169,33 +173,35 @@ impl<'a> Arena<'a> {
         Self { level, pool: Pool::default(), missing, objective }
     }
 
-    /// How good orders are once unrolled.
-    fn score(&self, variant: usize, orders: &IndexedOrders) -> Result<Score, NoCandidate> {
+    /// How good orders are once unrolled, and the objective as they are, where what is repeated is no short steady phase.
+    fn score(&self, variant: usize, orders: &IndexedOrders) -> Result<(Score, Option<i64>), NoCandidate> {
         let problem = &self.level.variants[variant].forward;
         let mut times = EndTimes::default();
         if !problem.asap(orders, &mut times) {
             return Err(NoCandidate::Invalid);
         }
         let (value, other) = lengths(problem, self.objective, orders, &times);
-        let more = if self.missing == 0 {
-            0
+        let (more, is_long) = if self.missing == 0 {
+            (0, false)
         } else {
-            let segment = problem.steady_segment(orders, &times).ok_or(NoCandidate::Unrepeated(value))?;
-            i128::from(segment.time) * i128::from(self.missing / segment.period)
+            let (segment, is_long) =
+                repeatable(problem, orders, &times).ok_or(NoCandidate::Unrepeated(value))?;
+            (i128::from(segment.time) * i128::from(self.missing) / i128::from(segment.period), is_long)
         };
         let more = i64::try_from(more).map_err(|_| NoCandidate::Invalid)?;
         let held = orders.iter().zip(&self.level.resident);
         let held = held.map(|(order, weights)| problem.peak_of(order) + weights);
         let (peak, peaks) = held.fold((0, 0), |(most, all), held| (most.max(held), held + all));
         let recomputations = self.level.variants[variant].recomputations;
-        Ok(Score {
+        let score = Score {
             value: value + more,
             recomputes: recomputations > 0,
             peak,
             peaks,
             recomputations,
             other: other + more,
-        })
+        };
+        Ok((score, is_long.then_some(value)))
     }
 
     /// The candidate that a schedule is, in the first variant that recomputes what it does; nothing when it
@@ -229,8 +235,8 @@ impl<'a> Arena<'a> {
             orders = leaner;
             origin = Origin { variant, ..origin.improved() };
         }
-        let score = self.score(origin.variant, &orders)?;
-        Ok(Candidate { score, orders, origin })
+        let (score, long_from) = self.score(origin.variant, &orders)?;
+        Ok(Candidate { score, orders, origin, long_from, is_unrolled: false })
     }
 
     /// The candidate with its gaps filled, and how many passes were placed for it.
@@ -242,6 +248,16 @@ impl<'a> Arena<'a> {
         let better = reached.and_then(|_| self.judged(orders, candidate.origin.improved()));
         (better, justifier.placed)
     }
+}
+
+/// The segment of orders with their ASAP times that is repeated where there are more microbatches, and whether it is a long one.
+pub(super) fn repeatable(
+    problem: &IndexedProblem,
+    orders: &IndexedOrders,
+    times: &EndTimes,
+) -> Option<(Segment, bool)> {
+    let short = problem.steady_segment(orders, times).map(|segment| (segment, false));
+    short.or_else(|| Some((problem.long_segment(orders, times)?, true)))
 }
 
 impl Origin {

@@ -17,7 +17,7 @@ impl Search<'_> {
     pub(in crate::optimize) fn improve(&mut self, effort: usize) {
         self.anneal(effort);
         self.explore();
-        self.unroll();
+        self.unroll(usize::MAX);
     }
 
     /// Searches in corridors around the best candidates, as long as that finds something better, for a part of the effort and of
@@ -71,7 +71,7 @@ impl Search<'_> {
     fn is_few_worth_it(&self) -> bool {
         let best = |arena: &Arena<'_>| arena.pool.best().map(i128::from);
         self.few.as_ref().is_some_and(|few| match (best(few), best(&self.whole)) {
-            (Some(few), Some(all)) => few * 50 <= all * 51,
+            (Some(few), Some(all)) => few * 200 <= all * 201,
             (few, _) => few.is_some(),
         })
     }

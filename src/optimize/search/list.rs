@@ -1,4 +1,4 @@
-//! List scheduling along forwards: of few microbatches and, in the ways that took the least time there and led to no steady
+//! List scheduling along forwards: of few microbatches and, in the ways that took the least time there and led to no short steady
 //! phase, of all of them.
 
 use std::ops::Range;
@@ -65,7 +65,7 @@ pub(super) struct Way {
     guide: usize,
 }
 
-/// A way whose schedule of few microbatches has no steady phase.
+/// A way whose schedule of few microbatches has no short steady phase.
 pub(super) struct Unrepeated {
     /// How long that schedule takes, in ticks.
     length: i64,
@@ -76,7 +76,7 @@ pub(super) struct Unrepeated {
 const WAYS_OF_ALL: usize = 8;
 
 /// How many of these schedules have their gaps filled.
-const FILLED: usize = 2;
+const FILLED: usize = 4;
 
 impl Search<'_> {
     /// List scheduling along all forwards by every rule within some sets of limits, as far as a part of
@@ -105,21 +105,22 @@ impl Search<'_> {
                 let Guide { forwards, engine, of } = &guides[way.guide];
                 let problem = &arena.level.variants[way.variant].forward;
                 let orders = dispatch(problem, forwards, &limits[way.variant][way.limits], way.rule, &stop)?;
-                match arena.judge(orders, along(engine, *of, way)) {
-                    Ok(candidate) if threshold.is_some_and(|worst| candidate.score >= worst) => None,
-                    judged => Some(judged),
-                }
+                Some(match arena.judge(orders, along(engine, *of, way)) {
+                    Ok(candidate) => {
+                        let long_from = candidate.long_from;
+                        let is_kept = threshold.is_none_or(|worst| candidate.score < worst);
+                        (is_kept.then_some(candidate), long_from)
+                    }
+                    Err(NoCandidate::Unrepeated(length)) => (None, Some(length)),
+                    Err(NoCandidate::Invalid) => (None, None),
+                })
             });
             let passes = arena.level.variants[0].forward.passes();
             self.placed += 4 * batch.len() * passes;
             for (&way, judged) in batch.iter().zip(found) {
-                match judged {
-                    Some(Ok(candidate)) => self.arena().pool.take(candidate),
-                    Some(Err(NoCandidate::Unrepeated(length))) => {
-                        self.unrepeated.push(Unrepeated { length, way });
-                    }
-                    Some(Err(NoCandidate::Invalid)) | None => {}
-                }
+                let (candidate, unrepeated) = judged.unwrap_or_default();
+                self.arena().pool.extend(candidate);
+                self.unrepeated.extend(unrepeated.map(|length| Unrepeated { length, way }));
             }
         }
     }

@@ -67,7 +67,7 @@ pub(super) struct Search<'a> {
     roomier: Vec<(String, Block)>,
     /// The named schedules that keep to the capacities, where most of the work is done.
     named: Vec<(&'static str, Proposal)>,
-    /// The ways of list scheduling in which few microbatches have no steady phase that could be repeated.
+    /// The ways of list scheduling in which few microbatches have no short steady phase that could be repeated.
     unrepeated: Vec<Unrepeated>,
     /// Those of them in which all microbatches have been scheduled.
     ways_of_all: Vec<Way>,
@@ -173,21 +173,24 @@ impl<'a> Search<'a> {
         self.few.as_mut().unwrap_or(&mut self.whole)
     }
 
-    /// Makes the best schedules of few microbatches ones of all.
-    fn unroll(&mut self) {
-        let Some(few) = &self.few else { return };
+    /// Makes the best so many schedules of few microbatches ones of all, if they are not yet: the first one however late it is.
+    fn unroll(&mut self, most: usize) {
         let mut times = EndTimes::default();
-        for candidate in &few.pool.0 {
-            let problem = &few.level.variants[candidate.origin.variant].forward;
-            if !problem.asap(&candidate.orders, &mut times) {
-                continue;
-            }
-            let Some(segment) = problem.steady_segment(&candidate.orders, &times) else { continue };
-            let Some(orders) = unroll(&candidate.orders, &segment, few.missing / segment.period) else {
-                continue;
-            };
-            if let Some(candidate) = self.whole.judged(orders, candidate.origin.clone()) {
-                self.whole.pool.take(candidate);
+        for at in 0..most {
+            let Some(few) = &mut self.few else { return };
+            let Some(candidate) = few.pool.0.get_mut(at) else { return };
+            if !std::mem::replace(&mut candidate.is_unrolled, true) {
+                let problem = &few.level.variants[candidate.origin.variant].forward;
+                if !problem.asap(&candidate.orders, &mut times) {
+                    continue;
+                }
+                let Some((segment, _)) = arena::repeatable(problem, &candidate.orders, &times) else {
+                    continue;
+                };
+                let Some(orders) = unroll(&candidate.orders, &segment, few.missing) else { continue };
+                if let Some(candidate) = self.whole.judged(orders, candidate.origin.clone()) {
+                    self.whole.pool.take(candidate);
+                }
             }
             if self.is_done() {
                 break;

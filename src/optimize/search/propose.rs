@@ -5,9 +5,11 @@ use num_rational::Ratio;
 use super::super::dispatch::forwards_of;
 use super::super::feasible::serial;
 use super::super::periodic::Effort;
+use super::super::placed;
 use super::super::starting_points;
 use super::super::thinned::thinned;
 use super::super::zero_bubble_v::zero_bubble_v;
+use super::super::zone;
 use super::Search;
 use super::arena::{Candidate, Origin};
 use super::list::{Guidance, Guide};
@@ -43,27 +45,37 @@ impl Search<'_> {
             let Self { whole, few, .. } = self;
             for arena in std::iter::once(whole).chain(few) {
                 let candidate = arena.candidate(&serial(&arena.level.model, recompute), SERIAL, None);
-                arena.pool.extend(candidate);
+                // All microbatches one after the other are there already.
+                arena.pool.extend(candidate.map(|candidate| Candidate { is_unrolled: true, ..candidate }));
             }
         }
         self.fall_back();
         // What is found at once comes first: it may be as good as can be.
         let mut guides = Vec::new();
         self.blocks(&mut guides, &starting_points::SHARES[..1]);
+        self.placed_blocks(&mut guides);
+        self.unroll(1);
         self.uniform(&mut guides);
         self.list(&guides, 0..1);
         self.justify();
-        self.unroll();
+        self.unroll(usize::MAX);
+        // With few microbatches, blocks are thinned in less time than list scheduling of all microbatches takes.
+        if self.few.is_some() {
+            self.thinned_blocks(&mut guides);
+            self.unroll(usize::MAX);
+        }
         self.list_all(&guides);
         self.catalogue(&mut guides);
-        self.thinned_blocks(&mut guides);
+        if self.few.is_none() {
+            self.thinned_blocks(&mut guides);
+        }
         self.periodic_blocks(&mut guides);
         if self.arena().level.model.devices() <= FEW_DEVICES {
             self.blocks(&mut guides, &starting_points::SHARES[1..]);
         }
         self.list(&guides, 0..usize::MAX);
         self.justify();
-        self.unroll();
+        self.unroll(usize::MAX);
         self.list_all(&guides);
         self.complete();
         self.justify_all();
@@ -138,6 +150,22 @@ impl Search<'_> {
         self.add_blocks(guides, &model, blocks);
     }
 
+    /// Blocks whose passes are placed in gaps, where the exact program cannot follow the placement.
+    fn placed_blocks(&mut self, guides: &mut Vec<Guide>) {
+        let model = self.arena().level.model.clone();
+        if zone::is_applicable(model.placement()) || self.is_done() {
+            return;
+        }
+        self.tell("placing blocks");
+        let (passes, stop) = (self.options.effort / 16, self.stop.within(self.stop.remaining() / 8));
+        let effort =
+            placed::Effort { seed: self.options.seed, passes, threads: self.options.threads, stop: &stop };
+        let blocks = placed::blocks(&model, &effort).into_iter().map(|block| ("placed".to_owned(), block));
+        let (fitting, roomier) = blocks.partition(|(_, block)| placed::fits(&model, block));
+        self.add_blocks(guides, &model, fitting);
+        self.add_thinned(guides, &model, roomier);
+    }
+
     /// Blocks that need more memory than there is, thinned out, where those that fit have bubbles.
     fn thinned_blocks(&mut self, guides: &mut Vec<Guide>) {
         let model = self.arena().level.model.clone();
@@ -149,13 +177,17 @@ impl Search<'_> {
         self.tell("thinning blocks");
         let stop = self.stop.within(self.stop.remaining() / 4);
         let blocks = starting_points::blocks(&model, &starting_points::ROOMIER, &stop);
+        self.add_thinned(guides, &model, blocks);
+    }
+
+    fn add_thinned(&mut self, guides: &mut Vec<Guide>, model: &Model, blocks: Vec<(String, Block)>) {
         // Those that were found are thinned even where the search for others has taken all of its time.
         let stop = self.stop.within(self.stop.remaining() / 4);
         for (engine, block) in blocks {
             if self.blocks.contains(&block) {
                 continue;
             }
-            let Some(schedule) = thinned(&model, &block, &stop) else { continue };
+            let Some(schedule) = thinned(model, &block, &stop) else { continue };
             let engine = format!("thinned {engine} block");
             let split = |problem: &IndexedProblem| problem.split_orders(&schedule);
             self.add(guides, schedule.len(), split, &engine, None);
@@ -196,7 +228,7 @@ impl Search<'_> {
         // win, and those of the others that take long are spared.
         if let Some(schedule) = self.by_hand(&model) {
             self.add(guides, schedule.len(), |problem| problem.split_orders(&schedule), ZERO_BUBBLE_V, None);
-            self.unroll();
+            self.unroll(usize::MAX);
         }
         for entry in catalog::entries().iter().rev() {
             if self.stop.is_due() {
@@ -211,7 +243,7 @@ impl Search<'_> {
                 self.add(guides, proposal.len(), |problem| proposal.split(problem), name, None);
                 self.named.push((entry.name, proposal));
                 if self.arena().pool.best() != before {
-                    self.unroll();
+                    self.unroll(usize::MAX);
                 }
             }
         }
