@@ -145,6 +145,15 @@ fn list_scheduling_along_the_forwards_of_a_schedule_always_ends_within_its_peaks
     }
 }
 
+/// A schedule that recomputes nothing, in numbers, with its ASAP times.
+fn timed(model: &Model, schedule: &Schedule) -> (IndexedProblem, IndexedOrders, EndTimes) {
+    let problem = IndexedProblem::split(model, &vec![false; model.stages() as usize]);
+    let orders = problem.split_orders(schedule).expect("nothing is recomputed");
+    let mut times = EndTimes::default();
+    assert!(problem.asap(&orders, &mut times));
+    (problem, orders, times)
+}
+
 #[test]
 fn an_unrolled_schedule_has_the_same_peak_and_one_interval_more_for_each_microbatch() {
     let model =
@@ -152,15 +161,11 @@ fn an_unrolled_schedule_has_the_same_peak_and_one_interval_more_for_each_microba
     let long = model.with_microbatches(60).expect("more");
     for name in ["v-min", "v-half", "v-zb"] {
         let schedule = catalog::find(name).expect("a name").generate(&model).expect("a V");
-        let stages = vec![false; model.stages() as usize];
-        let problem = IndexedProblem::split(&model, &stages);
-        let orders = problem.split_orders(&schedule).expect("nothing is recomputed");
-        let mut times = EndTimes::default();
-        assert!(problem.asap(&orders, &mut times));
+        let (problem, orders, times) = timed(&model, &schedule);
         let segment = problem.steady_segment(&orders, &times).expect("a steady phase");
         assert_eq!((segment.time, segment.period), (6, 1), "{name}");
         let more = unroll(&orders, &segment, 36).expect("first in, first out");
-        let longer = IndexedProblem::split(&long, &stages);
+        let longer = problem.clone().with_microbatches(60);
         assert_eq!(longer.peak(&more), problem.peak(&orders));
         assert_eq!(length(&longer, &more).0, length(&problem, &orders).0 + 36 * 6, "{name}");
         assert!(replay(&long, &longer.schedule(&long, &more)).is_valid());
@@ -178,17 +183,13 @@ fn a_schedule_without_a_short_period_is_unrolled_by_a_long_one() {
     for capacity in [7, 9, 11] {
         let model = model.with_uniform_capacity(Units(capacity)).expect("a capacity");
         let schedule = thinned(&model, &block, &Stop::default()).expect("a chunk fits");
-        let stages = vec![false; model.stages() as usize];
-        let problem = IndexedProblem::split(&model, &stages);
-        let orders = problem.split_orders(&schedule).expect("nothing is recomputed");
-        let mut times = EndTimes::default();
-        assert!(problem.asap(&orders, &mut times));
+        let (problem, orders, times) = timed(&model, &schedule);
         let segment = problem.long_segment(&orders, &times).expect("a segment");
         periods.push(segment.period);
         for missing in [1, segment.period, 5 * segment.period + 1, 100] {
             let more = unroll(&orders, &segment, missing).expect("first in, first out");
             let long = model.with_microbatches(90 + missing).expect("more");
-            let longer = IndexedProblem::split(&long, &stages);
+            let longer = problem.clone().with_microbatches(90 + missing);
             assert!(replay(&long, &longer.schedule(&long, &more)).is_valid());
             assert_eq!(longer.peak(&more), problem.peak(&orders));
             // The time of a segment is an estimate, but here it is enough.
@@ -255,6 +256,19 @@ fn with_all_the_time_some_devices_are_followed_as_far_as_a_check_can_follow_them
         told.push((progress.step.clone(), progress.bound));
     });
     assert_eq!(solution.expect("it fits").bound.value, many, "{told:?}");
+}
+
+/// Neither the exact program nor the integer program has a block here, and where there is no room for a repetition it is left out.
+#[test]
+fn long_pipelines_in_looped_placement_start_from_placed_blocks() {
+    let model = Model::equal_stages(Placement::looped(32, 2).expect("a placement"), 220, [1, 1, 1, 0])
+        .and_then(|model| model.with_uniform_capacity(Units(32)))
+        .expect("a model");
+    let options = Options { effort: 4_000_000, exact_effort: 0, ..Options::default() };
+    let solution = optimize(&model, &options, &mut |_| ()).expect("it fits");
+    assert_eq!(solution.engine, "thinned placed block");
+    let (value, bound) = (solution.value().0, solution.bound.value.0);
+    assert!(value * 15 <= bound * 16, "{value}, bound {bound}");
 }
 
 #[test]

@@ -299,3 +299,33 @@ const FEW_STAGES: usize = 4;
 
 /// Up to this many devices, the stages of each are tried.
 const FEW_DEVICES: u32 = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::Passes;
+    use crate::model::{Placement, Units};
+    use crate::optimize::thinned::thinned;
+    use crate::optimize::zone;
+
+    /// With room for nine chunks a thinned block has a period of twenty microbatches, and with room for sixteen nothing is left out.
+    #[test]
+    fn few_microbatches_are_a_candidate_with_a_long_period_too() {
+        let model =
+            Model::equal_stages(Placement::v(16).expect("a placement"), 90, [3, 4, 2, 1]).expect("a model");
+        let with_room = |capacity| model.with_uniform_capacity(Units(capacity)).expect("a capacity");
+        let block =
+            zone::least_interval(&with_room(16), Passes::SPLIT, &Stop::default()).expect("a block").block;
+        let missing = 100;
+        for (capacity, is_long) in [(9, true), (16, false)] {
+            let level = Level::new(with_room(capacity));
+            let schedule = thinned(&level.model, &block, &Stop::default()).expect("a chunk fits");
+            let alone = Arena::new(&level, 0, Objective::Makespan).candidate(&schedule, "thinned", None);
+            let alone = alone.expect("it fits").score.value;
+            let few = Arena::new(&level, missing, Objective::Makespan).candidate(&schedule, "thinned", None);
+            let few = few.expect("something is repeated");
+            assert_eq!(few.long_from, is_long.then_some(alone));
+            assert!(few.score.value - alone >= 18 * i64::from(missing), "a microbatch is 18 ticks of work");
+        }
+    }
+}
