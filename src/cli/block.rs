@@ -216,7 +216,9 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     };
     let peak = peak.expect("there is a block");
     let unsplit = if args.passes.fused { None } else { caveats::unsplit(&model) };
-    let notes = claimed.map(in_floating_point).into_iter().chain(caveats::worst_case(&model));
+    let undecided = (engine == BlockEngine::Search && bound.is_some()).then(|| by_solver(request.period));
+    let claims = claimed.map(in_floating_point).into_iter().chain(undecided);
+    let notes = claims.chain(caveats::worst_case(&model));
     let notes: Vec<String> = notes.chain(unsplit).collect();
     for text in &notes {
         note(text);
@@ -239,6 +241,14 @@ fn in_floating_point(solver: &'static str) -> String {
     format!(
         "the block is checked exactly, but only {solver}'s floating-point arithmetic says that none is better, which \
          proves nothing; `--engine smt` decides it in exact arithmetic"
+    )
+}
+
+/// A note where a search did not prove its block the best.
+fn by_solver(period: u32) -> String {
+    format!(
+        "the search does not know whether another block of {} per interval is shorter; `--engine smt` decides it",
+        microbatches(period)
     )
 }
 

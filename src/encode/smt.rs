@@ -51,20 +51,38 @@ pub fn solve_periodic(
     stop: &Stop,
 ) -> Result<BlockOutcome, EncodeError> {
     let problem = BlockProblem::periodic(model, period)?;
-    let sooner = stop.within(stop.remaining() / 4 * 3);
-    let mut search = Search { model, problem: &problem, stop: sooner, solver: Solver::find()? };
+    let mut search = Search::new(model, &problem, stop)?;
     let outcome = match objective {
         BlockObjective::LeastMemory { interval } => search.least_memory(interval)?,
-        BlockObjective::LeastInterval => search.least_interval()?,
+        BlockObjective::LeastInterval => {
+            let most_work = Ratio::from_integer(i128::from(problem.most_work()));
+            search.least_interval(most_work, None)?
+        }
     };
     let BlockOutcome::Optimal(best) = outcome else { return Ok(outcome) };
-    search.stop = stop.clone();
     let peak = match objective {
         BlockObjective::LeastMemory { .. } => Some(best.peak_max()),
         BlockObjective::LeastInterval => None,
     };
     // A longer block is as good: what goes wrong with the solver from here on is no loss.
-    search.shortest(best, peak).map(BlockOutcome::Optimal)
+    search.with_all_time(stop).shortest(best, peak).map(BlockOutcome::Optimal)
+}
+
+/// A block of least interval, of as many microbatches per interval as a known one has. No interval of these is below `least`, in ticks.
+///
+/// # Errors
+/// As [`solve`].
+pub fn least_interval_from(
+    model: &Model,
+    known: CheckedBlock,
+    least: Ratio<i64>,
+    stop: &Stop,
+) -> Result<BlockOutcome, EncodeError> {
+    let problem = BlockProblem::periodic(model, known.block.period())?;
+    let mut search = Search::new(model, &problem, stop)?;
+    let outcome = search.least_interval(wide(least), Some(known))?;
+    let BlockOutcome::Optimal(best) = outcome else { return Ok(outcome) };
+    search.with_all_time(stop).shortest(best, None).map(BlockOutcome::Optimal)
 }
 
 /// What is known when a question stays open: at least the bound, unless there is a reason and not even a block.
@@ -86,7 +104,17 @@ struct Search<'a> {
     solver: Solver,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    /// A search that leaves a quarter of the time.
+    fn new(model: &'a Model, problem: &'a BlockProblem, stop: &Stop) -> Result<Self, EncodeError> {
+        let stop = stop.within(stop.remaining() / 4 * 3);
+        Ok(Self { model, problem, stop, solver: Solver::find()? })
+    }
+
+    fn with_all_time(self, stop: &Stop) -> Self {
+        Self { stop: stop.clone(), ..self }
+    }
+
     /// Searches upwards from the bound that propagation proves: in steps that double until a block is
     /// found, then between what is refuted and what is found.
     fn least_memory(&mut self, interval: Ticks) -> Result<BlockOutcome, EncodeError> {
@@ -153,20 +181,22 @@ impl Search<'_> {
         most.and_then(fits).ok_or(EncodeError::Overflow)
     }
 
-    /// Bisects between an interval that is refuted and the best one found, then asks for anything
-    /// better than that at all.
-    fn least_interval(&mut self) -> Result<BlockOutcome, EncodeError> {
+    /// Bisects between an interval that is refuted and the best one known, then asks for anything better than that at all. No
+    /// interval is below `least`.
+    fn least_interval(
+        &mut self,
+        mut least: Ratio<i128>,
+        mut best: Option<CheckedBlock>,
+    ) -> Result<BlockOutcome, EncodeError> {
         if self.problem.overfull().is_some() {
             return Ok(BlockOutcome::Infeasible);
         }
-        let most_work = Ratio::from_integer(i128::from(self.problem.most_work()));
         let serial = Ratio::from_integer(i128::from(self.problem.serial()));
-        // The interval is refuted below `least`, and at `least` once `refuted` is set.
-        let (mut least, mut refuted) = (most_work, false);
-        let mut best: Option<CheckedBlock> = None;
+        // An interval of `least` itself is refuted once this is set.
+        let mut refuted = false;
         loop {
             let trial = match &best {
-                None if !refuted => most_work,
+                None if !refuted => least,
                 None => serial,
                 Some(answer) => {
                     let found = wide(answer.interval);

@@ -4,7 +4,7 @@ use super::ProveError;
 use super::answer::{SolverAnswer, UnknownReason};
 use super::expected::Expected;
 use super::theorem::Theorem;
-use crate::smt::{self, Question, SmtError, Solver, Unknown};
+use crate::smt::{self, Arithmetic, Question, SmtError, Solver, Unknown};
 use crate::stop::Stop;
 
 /// Whoever can be asked about theorems: a solver, or nobody where there is none.
@@ -80,8 +80,9 @@ pub(super) fn answer(text: &str, solver: &mut Solver, stop: &Stop) -> Result<Exp
 /// solver must not know, and the request to answer.
 fn read(solver: &mut Solver, text: &str, stop: &Stop) -> Result<(), SmtError> {
     let logic = text.lines().find_map(|line| line.strip_prefix("(set-logic ")?.strip_suffix(')'));
-    let quotients = text.contains("(div ") || text.contains("(mod ");
-    solver.begin(Question { logic: logic.unwrap_or("ALL"), quotients }, stop)?;
+    let has_quotients = text.contains("(div ") || text.contains("(mod ");
+    let arithmetic = if has_quotients { Arithmetic::Quotients } else { Arithmetic::Sums };
+    solver.begin(Question { logic: logic.unwrap_or("ALL"), arithmetic }, stop)?;
     let about = ["(set-logic ", "(set-info ", "(check-sat)"];
     for line in text.lines().filter(|line| !about.iter().any(|start| line.starts_with(start))) {
         solver.tell(line);

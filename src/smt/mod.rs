@@ -4,11 +4,11 @@
 //! declares and asserts, [`check`](Solver::check) asks, and [`truths`](Solver::truths) reads the model:
 //!
 //! ```no_run
-//! use bubbleproof::smt::{Answer, Question, Solver};
+//! use bubbleproof::smt::{Answer, Arithmetic, Question, Solver};
 //! use bubbleproof::stop::Stop;
 //!
 //! let mut solver = Solver::find()?;
-//! solver.begin(Question { logic: "QF_LIA", quotients: false }, &Stop::default())?;
+//! solver.begin(Question { logic: "QF_LIA", arithmetic: Arithmetic::Sums }, &Stop::default())?;
 //! solver.tell("(declare-const x Int) (assert (< x 0)) (assert (> x 0))");
 //! assert_eq!(solver.check(&Stop::default())?, Answer::Unsat);
 //! # Ok::<(), bubbleproof::smt::SmtError>(())
@@ -28,7 +28,7 @@ mod solver;
 pub use error::SmtError;
 use program::VARIABLE;
 pub use program::{Language, Program};
-pub use solver::{Answer, Question, Solver, Unknown};
+pub use solver::{Answer, Arithmetic, Question, Solver, Unknown};
 
 #[cfg(all(test, unix))]
 mod tests;

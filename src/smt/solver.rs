@@ -23,9 +23,30 @@ pub struct Question<'a> {
     /// The logic of SMT-LIB, such as `QF_LIA`. Z3 is not told: it looks at the assertions itself, and is
     /// faster for it.
     pub logic: &'a str,
-    /// Whether there are quotients and remainders by constants in it. With them the older of Z3's two
-    /// procedures for arithmetic is many times faster, without them the newer one.
-    pub quotients: bool,
+    /// What Z3 needs to know to choose the procedure that is many times faster than the others.
+    pub arithmetic: Arithmetic,
+}
+
+/// What the atoms of a question are about, beside Booleans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// Differences of two numbers, each compared with a constant.
+    Differences,
+    /// Sums.
+    Sums,
+    /// Quotients and remainders by constants, and sums.
+    Quotients,
+}
+
+impl Arithmetic {
+    /// What Z3 calls its procedure: for difference logic, or the newer or the older one of those for all arithmetic.
+    const fn of_z3(self) -> u8 {
+        match self {
+            Self::Differences => 1,
+            Self::Sums => 6,
+            Self::Quotients => 2,
+        }
+    }
 }
 
 /// What a solver says to a question.
@@ -121,7 +142,7 @@ impl Solver {
             Language::Z3 => {
                 // Options outlive a reset, so each is set anew.
                 let limit = limit.unwrap_or(u32::MAX);
-                let arithmetic = if question.quotients { 2 } else { 6 };
+                let arithmetic = question.arithmetic.of_z3();
                 self.tell(&format!(
                     "(set-option :timeout {limit})\n(set-option :smt.random_seed 0)\n\
                      (set-option :smt.arith.solver {arithmetic})\n"

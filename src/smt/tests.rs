@@ -11,7 +11,7 @@ use crate::stop::{Interrupt, Stop};
 /// Far more than any question here takes.
 const AMPLE: Duration = Duration::from_secs(60);
 
-const LINEAR: Question<'_> = Question { logic: "QF_LIA", quotients: false };
+const LINEAR: Question<'_> = Question { logic: "QF_LIA", arithmetic: Arithmetic::Sums };
 
 fn stop() -> Stop {
     Stop::after(AMPLE)
@@ -79,7 +79,7 @@ fn questions_are_answered_one_after_another_by_one_process() {
 #[test]
 fn assertions_can_be_taken_back() {
     for mut solver in solvers() {
-        solver.begin(Question { quotients: true, ..LINEAR }, &stop()).expect("it begins");
+        solver.begin(Question { arithmetic: Arithmetic::Quotients, ..LINEAR }, &stop()).expect("it begins");
         solver.tell("(declare-const x Int) (assert (= (mod x 7) 3)) (assert (< x 0))");
         for least in [-20_i128, -3, -10] {
             solver.tell(&format!("(push 1) (assert (>= x (- {})))", -least));

@@ -58,6 +58,7 @@ tables_agree! {
     some_stages_longer: "unequal",
     stages_that_all_differ: "drawn",
     several_microbatches_per_interval: "periods",
+    two_and_three_microbatches_per_interval: "exact periods",
     whole_schedules: "whole",
     messages_that_keep_links_busy: "messages",
     orders_under_measured_jitter: "jitter",
@@ -161,6 +162,36 @@ fn the_text_counts_the_problems_of_several_microbatches_as_the_table_has_them() 
     ] {
         assert!(text.contains(&sentence), "{sentence}");
     }
+}
+
+#[test]
+fn the_text_compares_two_and_three_microbatches_as_the_table_has_them() {
+    let text = text().replace("\n  ", " ");
+    let cells = |name: &str| -> Vec<Vec<String>> {
+        let (_, lines, _) = around(&text, name).expect("a place in the document");
+        lines[2..].iter().map(|line| line.split('|').map(|cell| cell.trim().to_owned()).collect()).collect()
+    };
+    let ratio = |cell: &str| cell.parse::<Ratio<i64>>().expect("a proved interval");
+    let (all, exact) = (cells("periods"), cells("exact periods"));
+    let open: Vec<&Vec<String>> = all.iter().filter(|row| row[8] == "open").collect();
+    assert_eq!(open.len(), exact.len());
+    let (mut three, mut two, mut one) = (0, 0, 0);
+    for (row, exact) in open.into_iter().zip(&exact) {
+        assert_eq!(row[1..5], exact[1..5], "the same problem, and the same block of one microbatch");
+        let [of_one, of_two, of_three, least] = [4, 5, 6, 7].map(|column| ratio(&exact[column]));
+        assert_eq!(least, of_one.min(of_two).min(of_three));
+        let several = if row[5].is_empty() { of_one } else { ratio(&row[5]) };
+        assert_eq!(several, least, "{exact:?}");
+        three += usize::from(of_three < of_two);
+        two += usize::from(of_two < of_three);
+        one += usize::from(of_one == least);
+    }
+    let sentence = format!(
+        "In {three} of these {} problems a block of three takes less time per microbatch than any of two, in {two} one of \
+         two takes less than any of three, and in {one} neither takes less than a block of one.",
+        exact.len()
+    );
+    assert!(text.contains(&sentence), "{sentence}");
 }
 
 #[test]

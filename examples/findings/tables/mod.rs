@@ -47,6 +47,7 @@ pub fn all() -> Vec<Table> {
         unequal::table(),
         unequal::drawn_table(),
         periods::table(),
+        periods::exact_table(),
         whole::table(),
         messages::table(),
         jitter::table(),

@@ -85,6 +85,45 @@ fn both_engines_agree_on_several_microbatches_per_interval() {
     }
 }
 
+/// No schedule at all takes less per microbatch than these intervals say, by a bound that rests on no encoding.
+#[test]
+fn the_solver_finds_blocks_that_no_schedule_beats() {
+    for (devices, capacity, period, least) in [(5, 4, 2, 14), (7, 4, 2, 18)] {
+        let model = limited(&Placement::v(devices).expect("a placement"), [1, 1, 1, 0], capacity);
+        let outcome = smt::solve_periodic(&model, period, BlockObjective::LeastInterval, &Stop::after(AMPLE));
+        let Ok(BlockOutcome::Optimal(best)) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(best.interval, Ratio::from_integer(least), "{devices} {capacity} {period}");
+        let pace = crate::certificate::steady_bound(&model, 40_000_000);
+        assert_eq!(best.interval, pace * i64::from(period), "{devices} {capacity} {period}");
+    }
+}
+
+#[test]
+fn from_a_known_block_the_solver_only_looks_for_better_ones() {
+    let model = limited(&Placement::v(3).expect("a placement"), [3, 4, 2, 0], 4);
+    let stop = Stop::after(AMPLE);
+    let solved = smt::solve_periodic(&model, 2, BlockObjective::LeastInterval, &stop);
+    let Ok(BlockOutcome::Optimal(best)) = solved else { panic!("{solved:?}") };
+    let problem = BlockProblem::periodic(&model, 2).expect("a problem");
+    let memory = BlockObjective::LeastMemory { interval: Ticks(problem.serial()) };
+    let long = smt::solve_periodic(&model, 2, memory, &stop).expect("an outcome");
+    let long = long.best().expect("one microbatch at a time fits").clone();
+    assert!(long.interval > best.interval);
+    let work = Ratio::from_integer(problem.most_work());
+    for (known, least) in [(&long, work), (&best, work), (&best, best.interval)] {
+        let found = smt::least_interval_from(&model, known.clone(), least, &stop);
+        let Ok(BlockOutcome::Optimal(found)) = found else { panic!("{found:?}") };
+        assert_eq!(found.interval, best.interval, "{least}");
+    }
+    // Without any time nothing is proved, and what is known is the answer.
+    let late = Stop::after(Duration::ZERO);
+    let found = smt::least_interval_from(&model, long.clone(), work, &late).expect("an outcome");
+    let BlockOutcome::Bounded { best: Some(known), bound: BlockBound::Interval(bound) } = found else {
+        panic!("{found:?}")
+    };
+    assert_eq!((known.interval, bound), (long.interval, work));
+}
+
 #[test]
 fn an_interval_without_microbatches_or_with_too_many_is_refused() {
     let model = uniform(&linear(4), [1, 1, 1, 0]);

@@ -45,7 +45,8 @@ pub enum BlockEngine {
     /// An integer program, solved in floating point; any placement. It proves only what exact propagation
     /// shows.
     Milp,
-    /// An SMT problem, decided in exact arithmetic; any placement.
+    /// An SMT problem, decided in exact arithmetic; any placement. For the least interval of several microbatches, it begins with
+    /// what the local search finds.
     Smt,
     /// A [local search](periodic) for the least interval, in exact arithmetic; any placement. It proves only
     /// what a bound on all schedules shows.
@@ -223,12 +224,30 @@ pub fn solve(
             // Nobody has waited for the end.
             Ok(outcome.unwrap_or_else(|| BlockOutcome::Bounded { best: None, bound: request.least(model) }))
         }
+        BlockEngine::Smt if period > 1 && objective == BlockObjective::LeastInterval => {
+            by_search_and_solver(model, period, stop)
+        }
         BlockEngine::Smt => Ok(smt::solve_periodic(model, period, objective, stop)?),
         BlockEngine::Search if objective != BlockObjective::LeastInterval => {
             Err(BlockSolveError::Objective(objective))
         }
         BlockEngine::Search => Ok(periodic::least_interval(model, period, Effort::default(), stop)?),
     }
+}
+
+/// How many swaps the local search tries before the solver is asked for anything better.
+const SWAPS_BEFORE_SOLVER: usize = 50_000;
+
+/// A block of several microbatches per interval from the local search, and then what the solver says of shorter intervals.
+fn by_search_and_solver(model: &Model, period: u32, stop: &Stop) -> Result<BlockOutcome, BlockSolveError> {
+    let effort = Effort { steps: SWAPS_BEFORE_SOLVER, ..Effort::default() };
+    let sooner = stop.within(stop.remaining() / 4);
+    Ok(match periodic::least_interval(model, period, effort, &sooner)? {
+        BlockOutcome::Bounded { best: Some(known), bound: BlockBound::Interval(least) } => {
+            smt::least_interval_from(model, known, least, stop)?
+        }
+        outcome => outcome,
+    })
 }
 
 fn by_exact_program(

@@ -34,6 +34,17 @@ fn every_placement_and_objective_has_its_default_engine() {
     }
 }
 
+/// The bound on all schedules is below what two microbatches per interval need, so only the solver proves it.
+#[test]
+fn the_solver_proves_what_the_search_finds_of_several_microbatches() {
+    let two = BlockRequest { period: 2, ..LEAST_INTERVAL };
+    let searched = solve(&v(5), BlockEngine::Search, two, &Stop::default());
+    let Ok(BlockOutcome::Bounded { best: Some(best), .. }) = searched else { panic!("{searched:?}") };
+    let solved = solve(&v(5), BlockEngine::Smt, two, &Stop::default());
+    let Ok(BlockOutcome::Optimal(proved)) = solved else { panic!("{solved:?}") };
+    assert_eq!([best.interval, proved.interval], [Ratio::from_integer(40); 2]);
+}
+
 #[test]
 fn all_engines_find_the_same_least_interval() {
     for model in [v(5), looped(5)] {
