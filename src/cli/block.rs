@@ -244,10 +244,10 @@ fn in_floating_point(solver: &'static str) -> String {
     )
 }
 
-/// A note where a search did not prove its block the best.
+/// A note where a search does not prove its block the best.
 fn by_solver(period: u32) -> String {
     format!(
-        "the search does not know whether another block of {} per interval is shorter; `--engine smt` decides it",
+        "another block of {} per interval may have a shorter interval; `--engine smt` can decide it",
         microbatches(period)
     )
 }

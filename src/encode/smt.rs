@@ -68,11 +68,12 @@ pub fn solve_periodic(
     search.with_all_time(stop).shortest(best, peak).map(BlockOutcome::Optimal)
 }
 
-/// A block of least interval, of as many microbatches per interval as a known one has. No interval of these is below `least`, in ticks.
+/// A block of least interval, of as many microbatches per interval as a known one of the model has. No interval of these is below
+/// `least`, in ticks.
 ///
 /// # Errors
 /// As [`solve`].
-pub fn least_interval_from(
+pub(crate) fn least_interval_from(
     model: &Model,
     known: CheckedBlock,
     least: Ratio<i64>,
@@ -201,7 +202,7 @@ impl<'a> Search<'a> {
                 Some(answer) => {
                     let found = wide(answer.interval);
                     let below = next_below(self.problem, found)?;
-                    if found == least || (refuted && below <= least) {
+                    if found == least || below < least || (refuted && below == least) {
                         return Ok(best.map_or(BlockOutcome::Infeasible, BlockOutcome::Optimal));
                     }
                     let middle = ((least + found) / 2).floor();

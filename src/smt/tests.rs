@@ -291,3 +291,24 @@ fn the_solver_is_the_one_that_is_named_or_else_found_on_the_path() {
     let errors = [SmtError::NoSolver, SmtError::Missing { name: "z4".to_owned() }];
     insta::assert_snapshot!(errors.map(|error| error.to_string()).join("\n"));
 }
+
+#[test]
+fn questions_of_differences_and_of_sums_take_turns_in_one_process() {
+    let differences = Question { arithmetic: Arithmetic::Differences, ..LINEAR };
+    for mut solver in solvers() {
+        for _ in 0..2 {
+            for (question, fact, expected) in [
+                (differences, "(and (>= (- y x) 2) (>= (- z y) 2) (>= (- x z) (- 3)))", Answer::Unsat),
+                (differences, "(and (>= (- y x) 2) (>= (- z y) 2) (>= (- x z) (- 4)))", Answer::Sat),
+                (LINEAR, "(and (= (+ x y z) 7) (= (* 2 (+ x y)) (* 2 z)))", Answer::Unsat),
+                (LINEAR, "(and (= (+ x y z) 8) (= (* 2 (+ x y)) (* 2 z)))", Answer::Sat),
+            ] {
+                solver.begin(question, &stop()).expect("it begins");
+                solver.tell(&format!(
+                    "(declare-const x Int) (declare-const y Int) (declare-const z Int) (assert {fact})"
+                ));
+                assert_eq!(solver.check(&stop()), Ok(expected), "{fact}");
+            }
+        }
+    }
+}

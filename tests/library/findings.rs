@@ -188,8 +188,10 @@ fn the_text_compares_two_and_three_microbatches_as_the_table_has_them() {
     }
     let sentence = format!(
         "In {three} of these {} problems a block of three takes less time per microbatch than any of two, in {two} one of \
-         two takes less than any of three, and in {one} neither takes less than a block of one.",
-        exact.len()
+         two takes less than any of three, and in {one} neither takes less than a block of one. In the other {} both take \
+         the same.",
+        exact.len(),
+        exact.len() - three - two - one,
     );
     assert!(text.contains(&sentence), "{sentence}");
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bubbleproof::block::Passes;
 use bubbleproof::certificate::{CHECK_STEPS, steady_bound};
-use bubbleproof::encode::{BlockBound, BlockObjective, BlockOutcome};
+use bubbleproof::encode::{BlockObjective, BlockOutcome};
 use bubbleproof::model::Model;
 use bubbleproof::optimize::block::{BlockEngine, BlockRequest, solve};
 use bubbleproof::stop::Stop;
@@ -62,7 +62,7 @@ fn row(times: Times, devices: u32, capacity: i64) -> Vec<String> {
     let mut best = (one, 1);
     for period in 2..=MOST {
         if best.0 > bound {
-            best = best.min((exactly(&model, period).found, period));
+            best = best.min((exactly(&model, period), period));
         }
     }
     if best.0 > bound && (times == UNIT || devices <= 6) {
@@ -116,41 +116,20 @@ pub fn exact_table() -> Table {
 fn exact_row(times: Times, devices: u32, capacity: i64) -> Vec<String> {
     let model = limited(&v(devices, times), capacity);
     let one = least_interval(&model);
-    let several: Vec<Exactly> = (2..=MOST).map(|period| exactly(&model, period)).collect();
-    let least = several.iter().map(|several| several.found).chain([one]).min().expect("one is there");
-    let several = several.iter().map(|several| several.shown(least));
-    std::iter::once(one.to_string()).chain(several).chain([least.to_string()]).collect()
+    let each: Vec<Ratio<i64>> =
+        std::iter::once(one).chain((2..=MOST).map(|period| exactly(&model, period))).collect();
+    let least = each.iter().min().copied();
+    each.into_iter().chain(least).map(|interval| interval.to_string()).collect()
 }
 
-/// What is known of the least time per microbatch of blocks of so many.
-struct Exactly {
-    found: Ratio<i64>,
-    bound: Ratio<i64>,
-}
-
-impl Exactly {
-    fn shown(&self, least: Ratio<i64>) -> String {
-        let Self { found, bound } = *self;
-        match found == bound {
-            true => found.to_string(),
-            // It takes no less than another number of microbatches.
-            false if bound >= least => format!("{bound} or more"),
-            false => format!("{bound} to {found}"),
-        }
-    }
-}
-
-/// How long the solver has for a row.
+/// How long the solver has for one number of microbatches; what takes longest took half of it.
 const LIMIT: Duration = Duration::from_secs(600);
 
-fn exactly(model: &Model, period: u32) -> Exactly {
+/// The least time per microbatch of blocks of so many, as the solver proves it.
+fn exactly(model: &Model, period: u32) -> Ratio<i64> {
     let request = BlockRequest { passes: Passes::SPLIT, objective: BlockObjective::LeastInterval, period };
-    let outcome = solve(model, BlockEngine::Smt, request, &Stop::after(LIMIT)).expect("an answer");
-    let found = outcome.best().expect("one microbatch at a time fits").interval;
-    let bound = match outcome {
-        BlockOutcome::Bounded { bound: BlockBound::Interval(bound), .. } => bound,
-        _ => found,
-    };
-    let each = |interval: Ratio<i64>| interval / i64::from(period);
-    Exactly { found: each(found), bound: each(bound) }
+    match solve(model, BlockEngine::Smt, request, &Stop::after(LIMIT)) {
+        Ok(BlockOutcome::Optimal(best)) => best.interval / i64::from(period),
+        other => panic!("no proof for {period} microbatches: {other:?}"),
+    }
 }

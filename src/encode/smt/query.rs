@@ -211,10 +211,9 @@ impl<'a> Query<'a> {
     /// Whichever copy is called the first, the block is the same, though not its length. So let it be the one that the next follows
     /// soonest.
     fn assert_first_copy(&mut self) {
-        let period = self.problem.period();
         let next = (1..self.problem.passes().len()).find(|&pass| self.problem.in_turn(0, pass));
-        if let Some(next) = next.filter(|_| period > 1) {
-            let mean = Integer::div_floor(&self.scale.interval, &i128::from(period));
+        if let Some(next) = next {
+            let mean = Integer::div_floor(&self.scale.interval, &i128::from(self.problem.period()));
             self.assert(&wait(next, 0, -mean));
         }
     }

@@ -242,12 +242,16 @@ const SWAPS_BEFORE_SOLVER: usize = 50_000;
 fn by_search_and_solver(model: &Model, period: u32, stop: &Stop) -> Result<BlockOutcome, BlockSolveError> {
     let effort = Effort { steps: SWAPS_BEFORE_SOLVER, ..Effort::default() };
     let sooner = stop.within(stop.remaining() / 4);
-    Ok(match periodic::least_interval(model, period, effort, &sooner)? {
-        BlockOutcome::Bounded { best: Some(known), bound: BlockBound::Interval(least) } => {
-            smt::least_interval_from(model, known, least, stop)?
+    let (known, least) = match periodic::least_interval(model, period, effort, &sooner) {
+        Ok(BlockOutcome::Bounded { best: Some(known), bound: BlockBound::Interval(least) }) => (known, least),
+        Ok(BlockOutcome::Optimal(known)) => {
+            let least = known.interval;
+            (known, least)
         }
-        outcome => outcome,
-    })
+        // The solver's numbers are wider than those of the search.
+        _ => return Ok(smt::solve_periodic(model, period, BlockObjective::LeastInterval, stop)?),
+    };
+    Ok(smt::least_interval_from(model, known, least, stop)?)
 }
 
 fn by_exact_program(
