@@ -248,7 +248,7 @@ fn by_search_and_solver(model: &Model, period: u32, stop: &Stop) -> Result<Block
             let least = known.interval;
             (known, least)
         }
-        // The solver's numbers are wider than those of the search.
+        // No block fits, or the numbers of the search are too narrow: the solver finds out.
         _ => return Ok(smt::solve_periodic(model, period, BlockObjective::LeastInterval, stop)?),
     };
     Ok(smt::least_interval_from(model, known, least, stop)?)
