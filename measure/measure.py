@@ -79,6 +79,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--warmup", type=whole(0), default=None, help="iterations before those that are written")
     parser.add_argument("--iterations", type=whole(1), default=None, help="iterations that are written, all of them")
     parser.add_argument("--only", default="*", metavar="PATTERN", help="files of the standard set, as in '*-d4-*'")
+    parser.add_argument("--size", choices=["small", "large"], help="of the standard set (default: both)")
     parser.add_argument("--runs", type=whole(1), default=3, help="runs of each schedule and size of the standard set")
     parser.add_argument(
         "--devices-from",

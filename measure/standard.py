@@ -9,7 +9,8 @@ from run import Bench, Refused
 from transformer import Sizes
 
 LAYERS = 8
-"""Blocks of the model, whatever the number of stages: all schedules compute the same."""
+"""Blocks of the model, whatever the number of stages: all schedules compute the same. Where devices are more than half
+as many, each has two."""
 
 SIZES = {
     "cpu": {
@@ -37,11 +38,12 @@ def measure(bench: Bench, given, save) -> None:
     files = sorted(given.standard_set.glob(f"{given.only}.json"))
     if not files:
         raise schedules.ScheduleError(f"{given.standard_set}: no schedule files")
-    for size, options in SIZES[kind].items():
+    sizes_of_kind = {size: options for size, options in SIZES[kind].items() if given.size in (None, size)}
+    for size, options in sizes_of_kind.items():
         for run in range(1, given.runs + 1):
             for file in files:
                 schedule = schedules.read(file)
-                layers = cut(file, schedule.stages)
+                layers = cut(file, schedule)
                 sizes = Sizes(layers, **options, seed=given.seed)
                 path = given.output / kind / f"{file.stem}-{size}-{run}.json"
                 try:
@@ -52,11 +54,12 @@ def measure(bench: Bench, given, save) -> None:
                     print(f"{path.name}: {error}", file=sys.stderr, flush=True)
                     continue
                 print(save(bench, given, schedule, sizes, done, path), flush=True)
-    print(f"{given.runs * len(files) * len(SIZES[kind])} runs in {time.monotonic() - begun:.0f} s")
+    print(f"{given.runs * len(files) * len(sizes_of_kind)} runs in {time.monotonic() - begun:.0f} s")
 
 
-def cut(file: pathlib.Path, stages: int) -> tuple[int, ...]:
+def cut(file: pathlib.Path, schedule: schedules.Schedule) -> tuple[int, ...]:
     """The blocks of every stage."""
-    if LAYERS % stages != 0:
-        raise schedules.ScheduleError(f"{file}: {LAYERS} blocks are not cut evenly into {stages} stages")
-    return (LAYERS // stages,) * stages
+    blocks = max(LAYERS, 2 * len(schedule.orders))
+    if blocks % schedule.stages != 0:
+        raise schedules.ScheduleError(f"{file}: {blocks} blocks are not cut evenly into {schedule.stages} stages")
+    return (blocks // schedule.stages,) * schedule.stages

@@ -21,7 +21,7 @@ import transformer
 from iteration import Iteration
 from replicas import Replicas
 from run import Bench, Refused
-from schedule import Schedule
+from schedule import Schedule, ScheduleError
 from test_layers import schedule_of, small
 
 HERE = pathlib.Path(__file__).parent
@@ -244,6 +244,15 @@ class Command(unittest.TestCase):
             traces = [json.loads((target / "cpu" / name).read_text()) for name in found]
             self.assertEqual({sum(trace["model"]["layers"]) for trace in traces}, {measure.standard.LAYERS})
             self.assertEqual({len(trace["iterations"]) for trace in traces}, {measure.standard.ITERATIONS["cpu"][1]})
+
+    def test_every_device_of_the_standard_set_has_at_least_two_blocks(self):
+        path = pathlib.Path("v.json")
+        for devices, stages, expected in ((2, 4, (2,) * 4), (4, 4, (2,) * 4), (8, 8, (2,) * 8), (8, 16, (1,) * 16)):
+            placement = [list(range(device, stages, devices)) for device in range(devices)]
+            schedule = mock.Mock(stages=stages, orders=placement)
+            self.assertEqual(measure.standard.cut(path, schedule), expected)
+        with self.assertRaisesRegex(ScheduleError, "v.json: 8 blocks are not cut evenly into 3 stages"):
+            measure.standard.cut(path, mock.Mock(stages=3, orders=[[0], [1], [2]]))
 
     def test_refusals_have_a_status_and_a_reason(self):
         with tempfile.TemporaryDirectory() as folder:

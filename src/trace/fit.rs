@@ -5,6 +5,7 @@ mod layers;
 mod memory;
 mod note;
 mod occupancy;
+mod recompute;
 mod step;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +23,7 @@ use self::latency::latencies;
 use self::memory::memory;
 use self::note::untold;
 use self::occupancy::occupancies;
+use self::recompute::recompute;
 use self::step::step;
 use super::statistics::Spread;
 use super::{Origin, Trace};
@@ -166,8 +168,9 @@ pub fn profile_of(name: &str, traces: &[Trace], together: Together) -> Result<Pr
     for latency in &latencies {
         communication[latency.after_stage.index()] = latency.latency;
     }
-    let costs = Costs { unit: "ns".to_owned(), forward, backward_input, backward_weight, communication };
     let (held, memory, transient) = memory(traces, placement, &mut notes);
+    let recompute = recompute(traces, (&held, &memory.activation), &forward, &mut notes);
+    let costs = Costs { unit: "ns".to_owned(), forward, backward_input, backward_weight, communication };
     let source = source(traces);
     let model = Model::new(
         name.to_owned(),
@@ -177,6 +180,7 @@ pub fn profile_of(name: &str, traces: &[Trace], together: Together) -> Result<Pr
         costs,
         memory,
     )?
+    .with_recompute(recompute)?
     .with_transient(transient)?
     .with_messages(messages)?
     .with_step(end)?;

@@ -46,6 +46,7 @@ mod activation;
 mod decimal;
 mod gaps;
 mod links;
+mod recomputed;
 mod step;
 
 use serde::{Deserialize, Serialize};

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use self::results::Results;
 use super::fit::{FitError, Profile, paired};
 use super::gaps::{Launch, launches};
+use super::recomputed::{Class, Recomputed};
 use super::statistics::{Spread, quantile};
 use super::{Iteration, Span, Trace};
 use crate::model::{Costs, Device, Kind, Links, Model, ModelError, Overlap, Pass, Stage, StepEnd, Ticks};
@@ -154,15 +155,15 @@ impl Exposure {
 /// When the traces make no model.
 pub fn fit_contention(profile: &Profile, traces: &[Trace]) -> Result<(Vec<i64>, Model), TermsError> {
     let devices = profile.model.devices() as usize;
-    let mut classes: BTreeMap<(Stage, Kind), Vec<Exposure>> = BTreeMap::new();
+    let mut classes: BTreeMap<Class, Vec<Exposure>> = BTreeMap::new();
     for trace in traces {
-        let paired = paired(trace);
+        let (paired, recomputed) = (paired(trace), Recomputed::of(&trace.schedule));
         for iteration in &trace.iterations {
             for (pass, exposure) in exposures(iteration, devices) {
                 if paired.contains(&pass) {
                     continue;
                 }
-                classes.entry((pass.stage, pass.kind)).or_default().push(exposure);
+                classes.entry(recomputed.by_time(pass)).or_default().push(exposure);
             }
         }
     }
@@ -220,7 +221,7 @@ fn monotone(rates: &mut [i64], changed: usize) {
 }
 
 /// How far passes of the same stage and kind are from having done the same work, in millionths.
-fn disagreement(classes: &BTreeMap<(Stage, Kind), Vec<Exposure>>, rates: &[i64]) -> i128 {
+fn disagreement(classes: &BTreeMap<Class, Vec<Exposure>>, rates: &[i64]) -> i128 {
     let mut sum = 0;
     for class in classes.values() {
         let mut work: Vec<i128> = class.iter().map(|exposure| exposure.work(rates)).collect();
@@ -234,18 +235,19 @@ fn disagreement(classes: &BTreeMap<(Stage, Kind), Vec<Exposure>>, rates: &[i64])
 /// The model with the durations that passes have while no other device is busy.
 fn alone(
     model: &Model,
-    classes: &BTreeMap<(Stage, Kind), Vec<Exposure>>,
+    classes: &BTreeMap<Class, Vec<Exposure>>,
     rates: &[i64],
 ) -> Result<Model, ModelError> {
-    let time = |stage: Stage, kind: Kind| {
+    let time_of = |class: Class| {
         let mut work: Vec<i64> = classes
-            .get(&(stage, kind))?
+            .get(&class)?
             .iter()
             .filter_map(|exposure| i64::try_from(exposure.work(rates) / i128::from(FULL)).ok())
             .collect();
         work.sort_unstable();
         quantile(&work, 1, 2).map(Ticks)
     };
+    let time = |stage, kind| time_of(Class { stage, kind, level: None });
     let Costs { unit, communication, .. } = model.costs().clone();
     let stages = || Stage::all(model.stages());
     let of = |kind: Kind, other: fn(Stage, &Model) -> Ticks| -> Vec<Ticks> {
@@ -264,7 +266,15 @@ fn alone(
         backward_weight: of(Kind::W, |stage, model| model.duration(stage, Kind::W)),
         communication,
     };
-    with_costs(model, costs)
+    let recompute = model.recompute().map(|mut recompute| {
+        for (level, own) in (0..).zip(&mut recompute.levels) {
+            let time = |stage| time_of(Class { stage, kind: Kind::R, level: Some(level) });
+            let times = stages().zip(&costs.forward).map(|(stage, &forward)| time(stage).unwrap_or(forward));
+            own.duration = Some(times.collect());
+        }
+        recompute
+    });
+    with_costs(model, costs)?.with_recompute(recompute)
 }
 
 /// The model with other durations and latencies. Durations of overlapped pairs, which need not suit them, are left out:
@@ -275,22 +285,21 @@ fn with_costs(model: &Model, costs: Costs) -> Result<Model, ModelError> {
 
 /// A model whose durations are to those of `given` as the durations of `alone` are to those of `beside`: passes
 /// of a model that knows nothing of contention, as they would be without it. What `given` says of memory, messages and the
-/// end of the step stays; it has neither ranges nor durations of overlapped pairs.
+/// end of the step stays; it has neither ranges nor durations of overlapped pairs. An R changes as the F that it repeats.
 ///
 /// # Errors
 /// When times overflow.
 pub fn scaled(given: &Model, beside: &Model, alone: &Model) -> Result<Model, ModelError> {
+    let changed = |stage: Stage, kind: Kind, time: Ticks| -> Result<Ticks, ModelError> {
+        let [beside, alone] = [beside, alone].map(|model| model.duration(stage, kind).0);
+        if beside == 0 {
+            return Ok(time);
+        }
+        let product = i128::from(time.0) * i128::from(alone) / i128::from(beside);
+        i64::try_from(product).map(Ticks).map_err(|_| ModelError::TimeOverflow)
+    };
     let times = |kind: Kind| -> Result<Vec<Ticks>, ModelError> {
-        let stages = Stage::all(given.stages());
-        let scaled = stages.map(|stage| {
-            let [given, beside, alone] = [given, beside, alone].map(|model| model.duration(stage, kind).0);
-            if beside == 0 {
-                return Ok(Ticks(given));
-            }
-            let product = i128::from(given) * i128::from(alone) / i128::from(beside);
-            i64::try_from(product).map(Ticks).map_err(|_| ModelError::TimeOverflow)
-        });
-        scaled.collect()
+        Stage::all(given.stages()).map(|stage| changed(stage, kind, given.duration(stage, kind))).collect()
     };
     let costs = Costs {
         forward: times(Kind::F)?,
@@ -298,7 +307,15 @@ pub fn scaled(given: &Model, beside: &Model, alone: &Model) -> Result<Model, Mod
         backward_weight: times(Kind::W)?,
         ..given.costs().clone()
     };
-    with_costs(given, costs)
+    let mut recompute = given.recompute();
+    for own in
+        recompute.iter_mut().flat_map(|recompute| &mut recompute.levels).flat_map(|level| &mut level.duration)
+    {
+        for (stage, time) in Stage::all(given.stages()).zip(own) {
+            *time = changed(stage, Kind::F, *time)?;
+        }
+    }
+    with_costs(given, costs)?.with_recompute(recompute)
 }
 
 /// For how long each pass ran while how many devices were busy.

@@ -249,6 +249,21 @@ impl fmt::Display for Fitted<'_> {
             }
             write!(out, "\n{table}")?;
         }
+        if self.memory.iter().any(|of| !of.kept.is_empty()) {
+            let mut table = Table::new(["stage", "level", "samples", "kept for R", "deviation"]);
+            for FittedMemory { stage, kept, .. } in self.memory {
+                for (level, spread) in kept {
+                    table.row([
+                        stage.to_string(),
+                        level.to_string(),
+                        spread.count.to_string(),
+                        amounts.memory(spread.median),
+                        amounts.memory(spread.deviation),
+                    ]);
+                }
+            }
+            write!(out, "\n{table}")?;
+        }
         if self.memory.iter().any(|of| !of.workspace.is_empty()) {
             let mut table = Table::new(["stage", "pass", "needs while it runs"]);
             for FittedMemory { stage, workspace, .. } in self.memory {

@@ -27,6 +27,18 @@ pub enum Note {
         /// The median of what its backward releases.
         released: Units,
     },
+    /// Stages that other stages' recomputation says nothing about.
+    #[error(
+        "no trace recomputes {}{}: the model has them keep everything, and R take as long as F",
+        listed(.stages),
+        if *.level == 0 { String::new() } else { format!(" at level {level}") }
+    )]
+    NotRecomputed {
+        /// The level, counted from 0.
+        level: u32,
+        /// The stages.
+        stages: Vec<Stage>,
+    },
     /// Nothing that shows a latency.
     #[error("no measured latency after stage {0}; the model assumes none")]
     NoLatency(Stage),

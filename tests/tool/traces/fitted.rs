@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use bubbleproof::model::{Links, Messages, StepEnd, Ticks};
+use bubbleproof::model::{Links, Messages, Recompute, RecomputeLevel, Stage, StepEnd, Ticks, Units};
 use bubbleproof::trace::fit::{Note, Profile, Untold, profile};
 use bubbleproof::trace::{StepWork, Trace, file};
 
@@ -191,4 +191,33 @@ fn the_size_of_a_buffer_is_that_of_the_network() {
         assert_eq!(untold(dtype), Some(bytes), "{dtype}");
     }
     assert_eq!(untold("float7"), None);
+}
+
+/// Two devices and two microbatches. Device 0 keeps 10 bytes of microbatch 1, and of microbatch 0 it keeps 3 and then runs R.
+#[test]
+fn what_is_recomputed_for_some_microbatches_only_does_not_count_twice() {
+    let schedule = r#"{"format": "bubbleproof-schedule-1", "placement": [[0], [1]], "microbatches": 2,
+        "orders": [["0F0", "0F1", "0R0", "0B0", "0B1"], ["1F0", "1B0", "1F1", "1B1"]]}"#;
+    let text = format!(
+        r#"{{"format": "bubbleproof-trace-1", "kind": "synthetic", "machine": {{"name": "by hand"}},
+            "schedule": {schedule},
+            "iterations": [{{
+                "passes": [
+                    [["0F0", 0, 100], ["0F1", 100, 200], ["0R0", 400, 520], ["0B0", 520, 720], ["0B1", 720, 900]],
+                    [["1F0", 130, 200], ["1B0", 200, 350], ["1F1", 350, 400], ["1B1", 400, 560]]],
+                "memory": [
+                    [[50, 3], [150, 13], [450, 20], [700, 10], [890, 0]],
+                    [[150, 5], [340, 0], [380, 5], [550, 0]]]}}]}}"#
+    );
+    let trace = file::parse(&text).expect("a trace");
+    let found = profile("by hand", &[trace]).expect("a model");
+    assert_eq!(found.model.memory().activation, [Units(10), Units(5)]);
+    let level = RecomputeLevel {
+        checkpoint: vec![Units(3), Units(5)],
+        // Stage 1, which never recomputes, takes as long as its F: the median of 70 and 50 is the lower one.
+        duration: Some(vec![Ticks(120), Ticks(50)]),
+    };
+    assert_eq!(found.model.recompute(), Some(Recompute { levels: vec![level], fused: false }));
+    assert!(found.notes.contains(&Note::NotRecomputed { level: 0, stages: vec![Stage(1)] }));
+    assert!(!found.notes.iter().any(|note| matches!(note, Note::Unbalanced { .. })), "{:?}", found.notes);
 }

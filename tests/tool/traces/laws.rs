@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use bubbleproof::analysis::Span;
-use bubbleproof::model::{Device, Kind, Model, Stage, Ticks};
+use bubbleproof::model::{Device, Kind, Model, Pass, Stage, Ticks};
 use bubbleproof::replay::replay;
 use bubbleproof::trace::compare::{compare, predict};
 use bubbleproof::trace::fit::{LatencyMethod, profile};
@@ -13,7 +13,7 @@ use bubbleproof::trace::terms::{Terms, simulate};
 use bubbleproof::trace::{Trace, file};
 use proptest::prelude::*;
 
-use crate::traces::support::{pipeline, traced, with_links, with_step, with_workspace};
+use crate::traces::support::{pipeline, traced, with_links, with_recomputation, with_step, with_workspace};
 
 fn written(trace: &Trace) -> String {
     let mut text = Vec::new();
@@ -84,6 +84,27 @@ proptest! {
         let printed = bubbleproof::model::print(&found.model);
         let read = bubbleproof::model::parse(&printed);
         prop_assert_eq!(read.as_ref(), Ok(&found.model));
+    }
+
+    #[test]
+    fn a_profile_of_what_recomputes_has_its_levels((model, schedule) in pipeline(), seed: u64) {
+        let (model, schedule) = with_recomputation(&model, &schedule, seed);
+        let found = profile("again", &[traced(&model, &schedule)]).expect("a model").model;
+        let split = schedule.orders().iter().flatten().any(|pass| pass.kind == Kind::W);
+        let again: Vec<Pass> =
+            schedule.orders().iter().flatten().filter(|pass| pass.kind == Kind::R).copied().collect();
+        for pass in &again {
+            let (stage, level) = (pass.stage, schedule.levels().get(pass).map_or(0, |&level| level as usize));
+            prop_assert_eq!(found.checkpoint_at(stage, level), model.checkpoint_at(stage, level), "{}", pass);
+            prop_assert_eq!(found.recompute_duration(stage, level), model.recompute_duration(stage, level), "{}", pass);
+        }
+        same(&found, &model, split)?;
+        prop_assert_eq!(found.recompute().is_some(), !again.is_empty());
+        let [ran, predicted] = [&model, &found].map(|model| predict(model, &schedule).expect("it runs"));
+        prop_assert_eq!(predicted.peak_memory, ran.peak_memory);
+        prop_assert_eq!(predicted.spans, ran.spans);
+        let read = bubbleproof::model::parse(&bubbleproof::model::print(&found));
+        prop_assert_eq!(read.as_ref(), Ok(&found));
     }
 
     #[test]

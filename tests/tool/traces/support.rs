@@ -1,8 +1,11 @@
 //! Pipelines, and traces of them that nobody measured.
 
+use std::collections::BTreeMap;
+
 use bubbleproof::catalog;
 use bubbleproof::model::{
-    Costs, Links, Memory, Messages, Model, Placement, StepEnd, Ticks, Transient, Units, Workspace,
+    Costs, Kind, Links, Memory, Messages, Model, Pass, Placement, Recompute, RecomputeLevel, StepEnd, Ticks,
+    Transient, Units, Workspace,
 };
 use bubbleproof::schedule::Schedule;
 use bubbleproof::trace::Trace;
@@ -98,6 +101,32 @@ pub fn with_step(model: &Model, seed: u64) -> Model {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut list = || (0..model.stages()).map(|_| Ticks(random.i64(0..2000))).collect();
     model.with_step(Some(StepEnd { reduce: list(), optimizer: list() })).expect("a model")
+}
+
+/// The model with two levels of recomputation, and the schedule with an R right before half of the backwards, at either.
+pub fn with_recomputation(model: &Model, schedule: &Schedule, seed: u64) -> (Model, Schedule) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut level = || RecomputeLevel {
+        checkpoint: model.memory().activation.iter().map(|whole| Units(random.i64(0..=whole.0))).collect(),
+        duration: Some((0..model.stages()).map(|_| Ticks(random.i64(1..1000))).collect()),
+    };
+    let recompute = Recompute { levels: vec![level(), level()], fused: false };
+    let mut levels = BTreeMap::new();
+    let mut with_again = |order: &Vec<Pass>| -> Vec<Pass> {
+        let steps = order.iter().flat_map(|&pass| {
+            let again = Pass { kind: Kind::R, ..pass };
+            let recomputes = matches!(pass.kind, Kind::I | Kind::B) && random.bool();
+            if recomputes && random.bool() {
+                levels.insert(again, 1);
+            }
+            recomputes.then_some(again).into_iter().chain([pass])
+        });
+        steps.collect()
+    };
+    let orders = schedule.orders().iter().map(&mut with_again).collect();
+    let recomputed = Schedule::new(schedule.placement().clone(), schedule.microbatches(), orders);
+    let recomputed = recomputed.and_then(|schedule| schedule.with_levels(levels)).expect("Rs where they may be");
+    (model.with_recompute(Some(recompute)).expect("a model"), recomputed)
 }
 
 /// The trace of a schedule that runs as replay says.

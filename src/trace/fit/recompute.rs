@@ -1,0 +1,53 @@
+//! Recomputation, from the Rs that ran and what Fs kept for them.
+
+use std::collections::BTreeMap;
+
+use super::FittedMemory;
+use super::note::Note;
+use super::paired;
+use crate::model::{Kind, Recompute, RecomputeLevel, Stage, Ticks, Units};
+use crate::trace::Trace;
+use crate::trace::recomputed::{Class, Recomputed};
+use crate::trace::statistics::Spread;
+
+/// The levels that the traces recompute at, if they do and memory was measured: what F keeps, and how long R takes.
+///
+/// A stage that no trace recomputes at a level keeps everything there, and its R takes as long as its F.
+pub(super) fn recompute(
+    traces: &[Trace],
+    (held, activation): (&[FittedMemory], &[Units]),
+    forward: &[Ticks],
+    notes: &mut Vec<Note>,
+) -> Option<Recompute> {
+    let last = held.iter().filter_map(|of| of.kept.last_key_value()).map(|(&level, _)| level).max()?;
+    let durations = durations(traces);
+    let level = |level: u32| {
+        let checkpoint = held.iter().zip(activation).map(|(held, &whole)| {
+            held.kept.get(&level).map_or(whole, |kept| Units(kept.median.clamp(0, whole.0)))
+        });
+        let measured = |stage: Stage| durations.get(&Class { stage, kind: Kind::R, level: Some(level) });
+        let stages = || held.iter().map(|held| held.stage);
+        let duration =
+            stages().zip(forward).map(|(stage, &forward)| measured(stage).copied().unwrap_or(forward));
+        let unseen: Vec<Stage> = stages().filter(|&stage| measured(stage).is_none()).collect();
+        if !unseen.is_empty() {
+            notes.push(Note::NotRecomputed { level, stages: unseen });
+        }
+        RecomputeLevel { checkpoint: checkpoint.collect(), duration: Some(duration.collect()) }
+    };
+    Some(Recompute { levels: (0..=last).map(level).collect(), fused: false })
+}
+
+/// The median durations of Rs, by class.
+fn durations(traces: &[Trace]) -> BTreeMap<Class, Ticks> {
+    let mut found: BTreeMap<Class, Vec<i64>> = BTreeMap::new();
+    for trace in traces {
+        let (paired, recomputed) = (paired(trace), Recomputed::of(&trace.schedule));
+        let spans = trace.iterations.iter().flat_map(|iteration| iteration.passes.iter().flatten());
+        for span in spans.filter(|span| span.pass.kind == Kind::R && !paired.contains(&span.pass)) {
+            found.entry(recomputed.by_time(span.pass)).or_default().push(span.duration().0);
+        }
+    }
+    let median = |values| Some(Ticks(Spread::of(values)?.median));
+    found.into_iter().filter_map(|(class, values)| Some((class, median(values)?))).collect()
+}
