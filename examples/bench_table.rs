@@ -229,6 +229,7 @@ fn beyond(plain: &Model) -> Result<Vec<(&'static str, Model)>, Box<dyn Error>> {
     let level =
         |kept, ticks| RecomputeLevel { checkpoint: list(kept), duration: Some(vec![Ticks(ticks); stages]) };
     let levels = Recompute { levels: vec![level(0, forward), level(1, forward / 2)], fused: false };
+    let again = Recompute { levels: vec![level(0, forward)], fused: false };
     // Copies together take as long as the passes of a stage.
     let copy = vec![Ticks(i64::midpoint(forward, backward)); stages];
     let offload = Offload { moved: list(2), to_host: copy.clone(), from_host: copy };
@@ -247,6 +248,7 @@ fn beyond(plain: &Model) -> Result<Vec<(&'static str, Model)>, Box<dyn Error>> {
         ("cards", plain.with_messages(Some(cards))?),
         ("step", plain.with_step(Some(step))?),
         ("memory", with_memory(plain)?),
+        ("recompute", twice.with_recompute(Some(again))?),
         ("levels", twice.with_recompute(Some(levels))?),
         ("offload", twice.with_offload(Some(offload))?),
         // Without what gives `optimize` something more to choose, and with it.

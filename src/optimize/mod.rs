@@ -34,6 +34,7 @@ mod justify;
 mod lengths;
 pub mod mean;
 mod needless;
+mod partly;
 pub mod periodic;
 mod placed;
 mod proved_by;

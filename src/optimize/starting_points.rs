@@ -40,8 +40,12 @@ pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(Strin
         let again = Passes { recompute: true, ..Passes::SPLIT };
         let passes =
             std::iter::once(Passes::SPLIT).chain(model.memory().checkpoint.is_some().then_some(again));
-        let mut best: Vec<CheckedBlock> =
-            passes.filter_map(|passes| zone::least_interval(&scaled, passes, stop).ok()).collect();
+        let least = |passes: Passes| {
+            let best = zone::least_interval(&scaled, passes, stop).ok()?;
+            // Checkpoints hold so little that nothing else keeps a microbatch from taking many intervals.
+            if passes.recompute { zone::soonest_done(&scaled, passes, best, stop).ok() } else { Some(best) }
+        };
+        let mut best: Vec<CheckedBlock> = passes.filter_map(least).collect();
         best.sort_by_key(|best| best.interval);
         for CheckedBlock { block, .. } in best {
             if found.iter().all(|(_, known)| *known != block) {

@@ -60,7 +60,8 @@ pub(super) enum NoCandidate {
     Unrepeated(i64),
 }
 
-/// The best few, best first.
+/// The best few, best first. Of those that recompute and of those that do not, no more than half where there are both: without what
+/// nothing needs, the first ones may turn out to be shorter than the others.
 #[derive(Debug, Default)]
 pub(super) struct Pool(pub Vec<Candidate>);
 
@@ -70,10 +71,23 @@ impl Pool {
         let known = self.0[..at]
             .iter()
             .any(|other| other.score == candidate.score && other.orders == candidate.orders);
-        if at < KEPT && !known {
-            self.0.insert(at, candidate);
-            self.0.truncate(KEPT);
+        if known {
+            return;
         }
+        self.0.insert(at, candidate);
+        if self.0.len() > KEPT {
+            let recomputing = self.0.iter().filter(|candidate| candidate.score.recomputes).count();
+            let crowded = recomputing > KEPT / 2;
+            let worst = self.0.iter().rposition(|candidate| candidate.score.recomputes == crowded);
+            self.0.remove(worst.expect("one of them has more than half"));
+        }
+    }
+
+    /// Whether a candidate with this score would be kept.
+    pub(super) fn keeps(&self, score: Score) -> bool {
+        let mut alike = self.0.iter().filter(|candidate| candidate.score.recomputes == score.recomputes);
+        let (count, worst) = (alike.clone().count(), alike.next_back());
+        self.0.len() < KEPT || 2 * count < KEPT || worst.is_some_and(|worst| score < worst.score)
     }
 
     pub(super) fn extend(&mut self, candidates: impl IntoIterator<Item = Candidate>) {
@@ -84,11 +98,6 @@ impl Pool {
 
     pub(super) fn best(&self) -> Option<i64> {
         self.0.first().map(|best| best.score.value)
-    }
-
-    /// What a candidate must be better than to be taken.
-    pub(super) fn threshold(&self) -> Option<Score> {
-        self.0.get(KEPT - 1).map(|worst| worst.score)
     }
 }
 
@@ -112,6 +121,13 @@ impl Variant {
             recomputations: stages * forward.microbatches() as usize,
             forward,
         }
+    }
+
+    /// By stage: whether it is recomputed, where some are and others are not.
+    pub(super) fn parts(&self) -> Option<&[bool]> {
+        let stages = self.recomputed.iter();
+        stages.clone().any(|&again| again).then_some(())?;
+        stages.clone().any(|&again| !again).then_some(&self.recomputed)
     }
 
     /// Whether this recomputes some of the stages that another one recomputes, and no others.
@@ -327,5 +343,29 @@ mod tests {
             assert_eq!(few.long_from, is_long.then_some(alone));
             assert!(few.score.value - alone >= 18 * i64::from(missing), "a microbatch is 18 ticks of work");
         }
+    }
+
+    /// Candidates that differ in nothing but this.
+    fn candidate(value: i64, recomputes: bool) -> Candidate {
+        let score =
+            Score { value, recomputes, peak: 0, peaks: 0, recomputations: usize::from(recomputes), other: 0 };
+        let origin = Origin { engine: String::new(), block: None, variant: 0 };
+        Candidate { score, orders: Vec::new(), origin, long_from: None, is_unrolled: false }
+    }
+
+    #[test]
+    fn half_of_those_that_are_kept_may_recompute_however_short_the_others_are() {
+        let mut pool = Pool::default();
+        pool.extend((10..30).map(|value| candidate(value, false)));
+        assert!(!pool.keeps(candidate(17, false).score) && pool.keeps(candidate(16, false).score));
+        for value in (50..60).rev() {
+            assert!(pool.keeps(candidate(value, true).score));
+            pool.take(candidate(value, true));
+        }
+        assert!(!pool.keeps(candidate(53, true).score) && pool.keeps(candidate(52, true).score));
+        let kept: Vec<(i64, bool)> =
+            pool.0.iter().map(|candidate| (candidate.score.value, candidate.score.recomputes)).collect();
+        let expected = (10..14).map(|value| (value, false)).chain((50..54).map(|value| (value, true)));
+        assert_eq!(kept, expected.collect::<Vec<_>>());
     }
 }

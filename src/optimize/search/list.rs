@@ -99,7 +99,6 @@ impl Search<'_> {
                 break;
             }
             let arena = self.few.as_ref().unwrap_or(&self.whole);
-            let threshold = arena.pool.threshold();
             let stop = self.stop.clone();
             let found = parallel::map(self.options.threads, batch, |&way| {
                 let Guide { forwards, engine, of } = &guides[way.guide];
@@ -108,8 +107,7 @@ impl Search<'_> {
                 Some(match arena.judge(orders, along(engine, *of, way)) {
                     Ok(candidate) => {
                         let long_from = candidate.long_from;
-                        let is_kept = threshold.is_none_or(|worst| candidate.score < worst);
-                        (is_kept.then_some(candidate), long_from)
+                        (arena.pool.keeps(candidate.score).then_some(candidate), long_from)
                     }
                     Err(NoCandidate::Unrepeated(length)) => (None, Some(length)),
                     Err(NoCandidate::Invalid) => (None, None),

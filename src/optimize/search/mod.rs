@@ -11,6 +11,7 @@ mod propose;
 
 use self::arena::{Arena, Candidate, Level, Origin};
 use self::list::{Unrepeated, Way};
+use super::partly::Partly;
 use super::{Options, Progress, Stop};
 use crate::block::Block;
 use crate::catalog::Proposal;
@@ -65,6 +66,8 @@ pub(super) struct Search<'a> {
     blocks: Vec<Block>,
     /// Blocks that need more memory than there is, with what they are called once they are thinned out.
     roomier: Vec<(String, Block)>,
+    /// Blocks that recompute some of the stages.
+    partly: Vec<Partly>,
     /// The named schedules that keep to the capacities, where most of the work is done.
     named: Vec<(&'static str, Proposal)>,
     /// The ways of list scheduling in which few microbatches have no short steady phase that could be repeated.
@@ -105,6 +108,7 @@ impl<'a> Search<'a> {
             progress,
             blocks: Vec::new(),
             roomier: Vec::new(),
+            partly: Vec::new(),
             named: Vec::new(),
             unrepeated: Vec::new(),
             ways_of_all: Vec::new(),

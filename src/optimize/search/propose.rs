@@ -4,6 +4,7 @@ use num_rational::Ratio;
 
 use super::super::dispatch::forwards_of;
 use super::super::feasible::serial;
+use super::super::partly;
 use super::super::periodic::Effort;
 use super::super::placed;
 use super::super::starting_points;
@@ -11,7 +12,7 @@ use super::super::thinned::thinned;
 use super::super::zero_bubble_v::zero_bubble_v;
 use super::super::zone;
 use super::Search;
-use super::arena::{Candidate, Origin};
+use super::arena::{Candidate, Origin, Variant};
 use super::list::{Guidance, Guide};
 use crate::block::{Block, Passes};
 use crate::catalog::{self, Entry};
@@ -33,6 +34,9 @@ const MOST_PASSES_FOR_LESS_MEMORY: usize = 5000;
 /// The name of the [schedule](zero_bubble_v) that is no entry of the catalogue.
 const ZERO_BUBBLE_V: &str = "zb-v";
 
+/// What a block that recomputes some of the stages is called.
+const PARTLY: &str = "exact block";
+
 /// What one microbatch after the other is called.
 const SERIAL: &str = "serial";
 
@@ -53,6 +57,7 @@ impl Search<'_> {
         // What is found at once comes first: it may be as good as can be.
         let mut guides = Vec::new();
         self.blocks(&mut guides, &starting_points::SHARES[..1]);
+        self.partly_recomputing(&mut guides);
         self.placed_blocks(&mut guides);
         self.unroll(1);
         self.uniform(&mut guides);
@@ -148,6 +153,26 @@ impl Search<'_> {
         let stop = self.stop.within(self.stop.remaining() / 4);
         let blocks = starting_points::blocks(&model, shares, &stop);
         self.add_blocks(guides, &model, blocks);
+    }
+
+    /// Blocks of least interval that recompute some of the stages.
+    fn partly_recomputing(&mut self, guides: &mut Vec<Guide>) {
+        if self.is_done() {
+            return;
+        }
+        let level = self.arena().level;
+        let sets: Vec<Vec<bool>> =
+            level.variants.iter().filter_map(Variant::parts).map(<[bool]>::to_vec).collect();
+        if sets.is_empty() {
+            return;
+        }
+        self.tell("blocks that recompute some stages");
+        let stop = self.stop.within(self.stop.remaining() / 4);
+        for partly in partly::blocks(&level.model, sets, &stop) {
+            let Some(schedule) = partly.expand(&level.model) else { continue };
+            self.add(guides, schedule.len(), |problem| problem.split_orders(&schedule), PARTLY, None);
+            self.partly.push(partly);
+        }
     }
 
     /// Blocks whose passes are placed in gaps, where the exact program cannot follow the placement.
@@ -269,6 +294,14 @@ impl Search<'_> {
                 continue;
             };
             let candidate = self.whole.candidate(&schedule, "building block", Some(at));
+            self.whole.pool.extend(candidate);
+        }
+        for partly in &self.partly {
+            if self.is_done() {
+                break;
+            }
+            let schedule = partly.expand(&self.whole.level.model);
+            let candidate = schedule.and_then(|schedule| self.whole.candidate(&schedule, PARTLY, None));
             self.whole.pool.extend(candidate);
         }
         for (engine, block) in &self.roomier {

@@ -52,8 +52,11 @@ pub enum ZoneError {
          pairs, as in V placement"
     )]
     Placement,
-    /// A pass that takes no time has no place in the cyclic order of its device. (A W may take none.)
-    #[error("`{0}` takes no time: the exact program needs a positive duration of every F and I")]
+    /// A pass that takes no time has no place in the cyclic order of its device. (A W may take none, and an R that acquires
+    /// nothing.)
+    #[error(
+        "`{0}` takes no time: the exact program needs a positive duration of every F and I, and of every R that acquires memory"
+    )]
     NoDuration(Pass),
     /// The interval asked for is not positive.
     #[error("an interval of {0} ticks is not positive")]
@@ -155,6 +158,38 @@ pub fn least_memory(
         }
     }
     best.ok_or(ZoneError::Infeasible(Some(interval)))
+}
+
+/// The block at the interval of a known one, within the capacities, in which a microbatch is done soonest: the time from its first F
+/// to its last backward is within a sixteenth of the interval of the least. With one stage per device the program finds no longer ones.
+///
+/// # Errors
+/// As [`least_memory`].
+pub(super) fn soonest_done(
+    model: &Model,
+    passes: Passes,
+    known: CheckedBlock,
+    stop: &Stop,
+) -> Result<CheckedBlock, ZoneError> {
+    let mut pipeline = Pipeline::new(model, passes, None, stop)?;
+    if pipeline.fold == Fold::Linear {
+        return Ok(known);
+    }
+    let at = Interval::new((*known.interval.numer()).into(), (*known.interval.denom()).into());
+    let close = i64::try_from(at.to_integer() / 16).unwrap_or(i64::MAX).max(1);
+    let (mut infeasible, mut best) = (pipeline.least_time() - 1, known);
+    loop {
+        let reached = pipeline.time_of(&best.block)?;
+        if reached - infeasible <= close {
+            return Ok(best);
+        }
+        let limit = infeasible + (reached - infeasible) / 2;
+        pipeline.longest = Some(limit);
+        match pipeline.solve(at)? {
+            Some(found) => best = found.into_block()?,
+            None => infeasible = limit,
+        }
+    }
 }
 
 /// Some feasible patterns. The closer an interval is to its bound, the fewer patterns there are, so

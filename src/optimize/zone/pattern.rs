@@ -87,7 +87,7 @@ pub(super) struct Distance {
 /// All shapes of a device.
 ///
 /// W takes the first occurrence of its gap after its I, R the last one of its gap before: anything
-/// else only holds memory longer. A W that takes no time runs right after its I.
+/// else only holds memory longer. A W that takes no time runs right after its I, and such an R right before its backward.
 pub(super) fn shapes(figures: &Figures) -> Vec<Shape> {
     const ORDERS: [[usize; NODES]; 6] =
         [[0, 1, 2, 3], [0, 1, 3, 2], [0, 2, 1, 3], [0, 2, 3, 1], [0, 3, 1, 2], [0, 3, 2, 1]];
@@ -98,20 +98,21 @@ pub(super) fn shapes(figures: &Figures) -> Vec<Shape> {
         for (at, &node) in order.iter().enumerate() {
             position[node] = at;
         }
-        let gaps = |chunk: usize, duration: i64| {
+        // By chunk: the gap after or before its backward where nothing takes time. F of chunk 0 is first in the order, so there is
+        // one before every backward.
+        let gaps = |durations: Option<[i64; 2]>, chunk: usize, before: usize| {
             if chunk >= figures.chunks {
                 0..1
-            } else if duration == 0 {
-                let at = position[figures.backward(chunk)];
-                at..at + 1
-            } else {
+            } else if durations.is_some_and(|durations| durations[chunk] > 0) {
                 0..figures.nodes()
+            } else {
+                let at = position[figures.backward(chunk)] - before;
+                at..at + 1
             }
         };
-        let [w, r] = [figures.weight, figures.recompute].map(Option::unwrap_or_default);
-        for (w0, w1, r0, r1) in
-            itertools::iproduct!(gaps(0, w[0]), gaps(1, w[1]), gaps(0, r[0]), gaps(1, r[1]))
-        {
+        let weight = |chunk| gaps(figures.weight, chunk, 0);
+        let recompute = |chunk| gaps(figures.recompute, chunk, 1);
+        for (w0, w1, r0, r1) in itertools::iproduct!(weight(0), weight(1), recompute(0), recompute(1)) {
             shapes.push(Shape::new(figures, order, position, [w0, w1], [r0, r1]));
         }
     }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use num_integer::Integer;
 use num_rational::Ratio;
 
 use super::ZoneError;
 use super::pattern::{Figures, NODES, Shape, shapes};
-use crate::block::Passes;
+use crate::block::{Block, Passes};
 use crate::kernel::{acquired, released};
-use crate::model::{Kind, Microbatch, Model, Pass, Placement, Stage};
+use crate::model::{Kind, Microbatch, Model, Pass, Placement, Stage, Units};
 use crate::stop::Stop;
 
 /// An interval in ticks.
@@ -54,6 +55,8 @@ pub(super) struct Pipeline<'a> {
     pub most_copies: i64,
     /// No link of the chain waits for more intervals than this.
     pub most_wait: i64,
+    /// The most time from the first F of a microbatch to the start of its last backward, in ticks, where that is limited.
+    pub longest: Option<i64>,
     pub stop: &'a Stop,
 }
 
@@ -69,9 +72,12 @@ impl<'a> Pipeline<'a> {
         let stages = model.stages();
         let last = Stage(stages - 1);
         for stage in Stage::all(stages) {
-            for kind in [Kind::F, passes.backward()].into_iter().chain(passes.recompute.then_some(Kind::R)) {
+            let pass = |kind| Pass::new(stage, kind, Microbatch(0));
+            // At an instant, nothing tells which of several passes acquires and releases first.
+            let acquires = passes.recompute && acquired(model, pass(Kind::R), true) > Units::ZERO;
+            for kind in [Kind::F, passes.backward()].into_iter().chain(acquires.then_some(Kind::R)) {
                 if model.duration(stage, kind).0 == 0 {
-                    return Err(ZoneError::NoDuration(Pass::new(stage, kind, Microbatch(0))));
+                    return Err(ZoneError::NoDuration(pass(kind)));
                 }
             }
         }
@@ -123,7 +129,19 @@ impl<'a> Pipeline<'a> {
             let known = like.and(shapes.last()).map(Arc::clone);
             shapes.push(known.unwrap_or_else(|| self::shapes(of).into()));
         }
-        Ok(Self { model, passes, fold, figures, shapes, reach, serial, most_copies, most_wait, stop })
+        Ok(Self {
+            model,
+            passes,
+            fold,
+            figures,
+            shapes,
+            reach,
+            serial,
+            most_copies,
+            most_wait,
+            longest: None,
+            stop,
+        })
     }
 
     /// The stage of a chunk of a device.
@@ -147,6 +165,19 @@ impl<'a> Pipeline<'a> {
     /// the least.
     pub(super) fn lag(&self, from: usize, to: usize) -> i64 {
         self.reach[to] - self.reach[from]
+    }
+
+    /// The least time from the first F of a microbatch to the start of its last backward, in ticks.
+    pub(super) fn least_time(&self) -> i64 {
+        self.reach[self.reach.len() - 1]
+    }
+
+    /// The time from the first F of a microbatch to the start of its last backward in a block, in whole ticks.
+    pub(super) fn time_of(&self, block: &Block) -> Result<i64, ZoneError> {
+        let offset = |kind| block.offset(Pass::new(Stage(0), kind, Microbatch(0)));
+        let [first, last] = [Kind::F, self.passes.backward()].map(offset);
+        let (first, last) = first.zip(last).ok_or(ZoneError::Overflow)?;
+        Ok(Integer::div_ceil(&(last - first).0, &block.parts()))
     }
 
     /// The largest capacity: without capacities, more than any device can hold.

@@ -107,6 +107,7 @@ fn solve_within<T: Time>(pipeline: &Pipeline<'_>, scale: Scale<T>, width: usize)
         let (most_x, most_z) = (most(F0, F1), most(I1, I0));
         if device == 0 {
             let (least_y, most_sum) = (least(F1, I1), most(F0, I0));
+            let most_sum = pipeline.longest.map_or(most_sum, |longest| most_sum.min(scale.ticks(longest)));
             incoming.push(Zone { least_y, most_x, most_z, most_sum });
         }
         let mut layer = Layer {
