@@ -23,9 +23,9 @@ use crate::traces::measured::{traces, unpacked};
 use crate::traces::published;
 
 /// The runs of a folder by schedule, number of devices and size: `v-half-d4-m16-large`.
-type Runs = BTreeMap<String, Vec<Trace>>;
+pub type Runs = BTreeMap<String, Vec<Trace>>;
 
-fn runs(folder: &str) -> Runs {
+pub fn runs(folder: &str) -> Runs {
     let mut found = Runs::new();
     for (name, trace) in traces(unpacked(folder).path()) {
         let (about, _) = name.rsplit_once('-').expect("NAME-RUN.json");
@@ -50,20 +50,20 @@ fn median(mut values: Vec<i64>) -> i64 {
 }
 
 /// The median makespan of all iterations of all runs, in nanoseconds.
-fn makespan(runs: &[Trace]) -> i64 {
+pub fn makespan(runs: &[Trace]) -> i64 {
     let iterations = runs.iter().flat_map(|trace| &trace.iterations);
     median(iterations.map(|ran| (ran.last_end() - ran.first_start()).0).collect())
 }
 
 /// The most bytes of activations on any device, in any iteration.
-fn peak(runs: &[Trace]) -> i64 {
+pub fn peak(runs: &[Trace]) -> i64 {
     let iterations = runs.iter().flat_map(|trace| &trace.iterations);
     let peaks = iterations.flat_map(|ran| ran.peak_memory().expect("memory was measured"));
     peaks.map(|peak| peak.0).max().expect("a device")
 }
 
 /// Bytes as GiB with two decimals.
-fn gibibytes(bytes: i64) -> String {
+pub fn gibibytes(bytes: i64) -> String {
     let hundredths = (bytes * 100 + (1 << 29)) >> 30;
     format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }
@@ -74,7 +74,7 @@ const LARGE: &str = "-d4-m16-large";
 const IN_A_V: [&str; 7] =
     ["v-min", "v-half", "v-zb", "optimised", "optimised-h200-50", "optimised-h200-75", "optimised-h200-100"];
 
-fn fitted(traces: &[Trace]) -> Profile {
+pub fn fitted(traces: &[Trace]) -> Profile {
     profile("measured", traces).expect("a model").without_step().without_messages()
 }
 

@@ -11,6 +11,7 @@ pub mod figures;
 mod fitted;
 mod gpu;
 mod h200;
+mod h200_eight;
 mod kernels;
 mod laws;
 pub mod measured;

@@ -125,7 +125,8 @@ pub fn with_recomputation(model: &Model, schedule: &Schedule, seed: u64) -> (Mod
     };
     let orders = schedule.orders().iter().map(&mut with_again).collect();
     let recomputed = Schedule::new(schedule.placement().clone(), schedule.microbatches(), orders);
-    let recomputed = recomputed.and_then(|schedule| schedule.with_levels(levels)).expect("Rs where they may be");
+    let recomputed =
+        recomputed.and_then(|schedule| schedule.with_levels(levels)).expect("Rs where they may be");
     (model.with_recompute(Some(recompute)).expect("a model"), recomputed)
 }
 

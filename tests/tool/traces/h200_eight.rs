@@ -1,0 +1,169 @@
+//! What we measured on H200s that were divided into eight devices, with schedules that recompute and others. docs/measured.md has
+//! the tables.
+//!
+//! `cuda-d8-model` has the runs to which the models were fitted, `cuda-d8` those of the schedules that were found for them,
+//! in turn with others.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use bubbleproof::model::{Kind, Units};
+use bubbleproof::replay::replay;
+use bubbleproof::schedule;
+use bubbleproof::trace::Trace;
+use bubbleproof::trace::fit::Profile;
+use bubbleproof::trace::terms::{Terms, fit_contention, fit_gaps, simulate};
+
+use crate::traces::better::{Found, committed};
+use crate::traces::figures::{milliseconds, percent, signed};
+use crate::traces::gpu::table;
+use crate::traces::h200::{Runs, fitted, gibibytes, makespan, peak, runs};
+use crate::traces::published;
+
+const OF_RUN: &str = "-d8-m16-large";
+
+/// All that ran, by memory: those of the catalogue, one with an R before every B, and those that were found within shares of the
+/// memory of 1F1B, with recomputation (`recompute`) and without (`keep`).
+const SCHEDULES: [&str; 13] = [
+    "1f1b-recomputed",
+    "recompute-15",
+    "recompute-25",
+    "recompute-38",
+    "recompute-50",
+    "keep-50",
+    "v-min",
+    "keep-63",
+    "v-half",
+    "1f1b",
+    "zb-h1",
+    "keep-100",
+    "v-zb",
+];
+
+/// What was found, and the bytes that a device might hold: shares of the memory of 1F1B.
+const FOUND: [(&str, i64); 7] = [
+    ("recompute-15", 986_578_944),
+    ("recompute-25", 1_644_298_240),
+    ("recompute-38", 2_499_333_324),
+    ("recompute-50", 3_288_596_480),
+    ("keep-50", 3_288_596_480),
+    ("keep-63", 4_143_631_564),
+    ("keep-100", 6_577_192_960),
+];
+
+/// Two schedules for about the same memory, the second of which was found.
+const INSTEAD: [(&str, &str); 6] = [
+    ("1f1b-recomputed", "recompute-15"),
+    ("v-min", "keep-50"),
+    ("v-half", "keep-63"),
+    ("v-zb", "keep-100"),
+    ("v-min", "recompute-38"),
+    ("keep-50", "recompute-50"),
+];
+
+/// The runs to which a model was fitted: all with the placement of this one.
+fn model_runs(all: &Runs, like: &Trace) -> Vec<Trace> {
+    let runs = all.values().flatten();
+    runs.filter(|trace| trace.schedule.placement() == like.schedule.placement()).cloned().collect()
+}
+
+#[test]
+fn eight_devices_of_an_h200_are_predicted_as_the_page_says() {
+    let (before, all) = (runs("cuda-d8-model"), runs("cuda-d8"));
+    let mut report = String::new();
+    for name in SCHEDULES {
+        let own = &all[&format!("{name}{OF_RUN}")];
+        let (schedule, measured) = (&own[0].schedule, makespan(own));
+        let others = model_runs(&before, &own[0]);
+        let fitted: Profile = fitted(&others);
+        let (rates, alone) = fit_contention(&fitted, &others).expect("rates");
+        let gaps = fit_gaps(&fitted, &others);
+        let terms = Terms { gaps, rates, ..Terms::none(schedule.devices()) };
+        let verdict = replay(&fitted.model, schedule);
+        assert!(verdict.is_valid(), "{name}: {:?}", verdict.violations);
+        assert_eq!(verdict.peak_memory_max().0, peak(own), "{name}: to the byte");
+        let plain = verdict.timing.expect("it runs").metrics.makespan.0;
+        let spans = simulate(&alone, schedule, &terms).expect("it runs");
+        let contended = spans.iter().flatten().map(|span| span.end.0).max().expect("a pass");
+        let again = schedule.orders().iter().flatten().filter(|pass| pass.kind == Kind::R).count();
+        write!(report, "| {name} | {again} | {} | {} |", gibibytes(peak(own)), milliseconds(measured))
+            .expect("a string");
+        for predicted in [plain, contended] {
+            write!(report, " {} | {} |", milliseconds(predicted), signed(predicted - measured, measured))
+                .expect("a string");
+        }
+        report.push('\n');
+    }
+    assert_eq!(report, table("h200-eight"), "docs/measured.md has other figures");
+}
+
+/// What was found for the models is what ran, and is as good as the models say.
+#[test]
+fn schedules_for_eight_devices_are_certified_and_ran_as_they_were_found() {
+    let (before, all) = (runs("cuda-d8-model"), runs("cuda-d8"));
+    let mut gaps = Vec::new();
+    for (name, capacity) in FOUND {
+        let own = &all[&format!("{name}{OF_RUN}")];
+        let model = fitted(&model_runs(&before, &own[0])).model;
+        let model =
+            if name.starts_with("keep") { model.with_recompute(None).expect("a model") } else { model };
+        let file = format!("h200-eight-{name}");
+        let limited = model.with_uniform_capacity(Units(capacity)).expect("a capacity");
+        let Found { makespan, bound, is_searched, peak: held } = committed(&file, &limited);
+        let path = published::folder().join("better").join(&file).with_extension("json");
+        let found = schedule::parse(&fs::read_to_string(path).expect("a schedule file")).expect("a schedule");
+        assert!(
+            own.iter().all(|ran| ran.schedule.orders() == found.orders()),
+            "{name}: what ran is what was found"
+        );
+        assert_eq!(peak(own), held, "{name}: to the byte");
+        assert!(!is_searched, "{name}");
+        if makespan > bound {
+            gaps.push(format!("{name} {} %", percent(makespan - bound, bound)));
+        }
+    }
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/measured.md")).expect("a page");
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = format!("the others are at most so far from optimal: {}", gaps.join(", "));
+    assert!(page.contains(&text), "docs/measured.md lacks: {text}");
+}
+
+#[test]
+fn schedules_found_for_eight_devices_are_as_fast_as_the_page_says() {
+    let (before, all) = (runs("cuda-d8-model"), runs("cuda-d8"));
+    let mut report = String::new();
+    for (usual, ours) in INSTEAD {
+        let both = [usual, ours].map(|name| &all[&format!("{name}{OF_RUN}")]);
+        let predicted = both.map(|own| {
+            let model = fitted(&model_runs(&before, &own[0])).model;
+            replay(&model, &own[0].schedule).timing.expect("it runs").metrics.makespan.0
+        });
+        let measured = both.map(|own| makespan(own));
+        let change = |[usual, ours]: [i64; 2]| signed(ours - usual, usual);
+        writeln!(
+            report,
+            "| {usual} | {ours} | {} | {} | {} | {} | {} % | {} % |",
+            gibibytes(peak(both[0])),
+            gibibytes(peak(both[1])),
+            milliseconds(measured[0]),
+            milliseconds(measured[1]),
+            change(measured),
+            change(predicted),
+        )
+        .expect("a string");
+    }
+    assert_eq!(report, table("h200-eight-better"), "docs/measured.md has other figures");
+}
+
+/// So what predictions are off by is not that the second session ran on another GPU.
+#[test]
+fn what_ran_in_both_sessions_took_as_long_as_the_page_says() {
+    let (before, all) = (runs("cuda-d8-model"), runs("cuda-d8"));
+    let both = before.iter().filter_map(|(name, runs)| Some((makespan(runs), makespan(all.get(name)?))));
+    let apart: Vec<i64> = both.map(|(one, other)| ((other - one) * 10_000 / one).abs()).collect();
+    assert_eq!(apart.len(), 6);
+    let most = percent(*apart.iter().max().expect("a run"), 10_000);
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/measured.md")).expect("a page");
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains(&format!("took as long, within {most} %")), "docs/measured.md: {most}");
+}
