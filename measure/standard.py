@@ -9,8 +9,8 @@ from run import Bench, Refused
 from transformer import Sizes
 
 LAYERS = 8
-"""Blocks of the model, whatever the number of stages: all schedules compute the same. Where devices are more than half
-as many, each has two."""
+"""Blocks of the model, whatever the number of stages: all schedules compute the same. With more than half as many
+devices, there are two for each device."""
 
 SIZES = {
     "cpu": {

@@ -29,6 +29,7 @@ mod dispatch;
 pub mod exact;
 pub mod explain;
 mod feasible;
+mod forced;
 pub mod frontier;
 mod justify;
 mod lengths;
@@ -323,6 +324,8 @@ pub fn optimize(
         given.iter().filter_map(|given| space.found(&given.schedule, &given.engine)).collect();
     let mut is_cut_short = false;
     let mut found: Vec<Found> = Vec::new();
+    // What recomputes single microbatches is found after the rest.
+    let is_forced = model.memory().checkpoint.is_some() && is_quickly_replayed(model);
     if options.objective == Objective::DeviceSpan {
         let objective = Objective::Makespan;
         let options = Options { objective, use_all_time: false, ..options.clone() };
@@ -336,15 +339,49 @@ pub fn optimize(
         if !is_cut_short || is_quickly_replayed(model) {
             let mut of_makespan = replayed(model, &space, objective, shortest.kept)?;
             of_makespan.extend(self::given(model, objective, &options.known).into_iter().map(Found::known));
+            if is_forced {
+                let stop = stop.within(stop.remaining() / 4);
+                let least = least(&shortest.bound, shortest.proved);
+                is_cut_short |= with_forced(model, &options, least, &mut of_makespan, &stop, progress);
+            }
             found.extend(best(of_makespan).map(|best| best.measured_by(Objective::DeviceSpan)));
         }
     }
+    let within = if is_forced { stop.within(stop.remaining() / 4 * 3) } else { stop.clone() };
     let Searched { kept, bound, proved, is_cut_short: last } =
-        searched(model, &space, options, stop, &known, progress)?;
+        searched(model, &space, options, &within, &known, progress)?;
     is_cut_short |= last;
     found.splice(0..0, replayed(model, &space, options.objective, kept)?);
     found.extend(given.into_iter().map(Found::known));
+    if is_forced {
+        let least = least(&bound, proved);
+        is_cut_short |= with_forced(model, options, least, &mut found, stop, progress);
+    }
     solution(model, options.objective, found, bound, proved, is_cut_short)
+}
+
+/// The least value that has not been excluded.
+fn least(bound: &Bound, proved: Option<(exact::Engine, Ticks)>) -> Ticks {
+    proved.map_or(bound.value, |(_, least)| least.max(bound.value))
+}
+
+/// Adds schedules that recompute single microbatches, where the best one is longer than the least that is possible; returns
+/// whether time was up.
+fn with_forced(
+    model: &Model,
+    options: &Options,
+    least: Ticks,
+    found: &mut Vec<Found>,
+    stop: &Stop,
+    progress: &mut dyn FnMut(&Progress),
+) -> bool {
+    if found.iter().any(|found| found.replayed.value <= least) {
+        return false;
+    }
+    let known = found.iter().map(|found| found.replayed.clone()).collect();
+    let (more, is_cut_short) = forced::found(model, options, least, known, stop, progress);
+    found.extend(more.into_iter().map(Found::known));
+    is_cut_short
 }
 
 /// The best schedule that is there without a search: a named one, or one microbatch after the other. Nothing where none of these

@@ -7,7 +7,8 @@
 //!
 //! Stages are relieved as a whole first, those whose R takes longest before others; that is what a runtime does by
 //! itself. Of the stages that remain, single microbatches are relieved, those whose R comes first before others: of
-//! equal ones that relieves the most. In the end no R is left that could go alone.
+//! equal ones that relieves the most. In the end no R is left that could go alone. Or there are [single](Relief::Single)
+//! ones from the beginning, which may leave fewer.
 //!
 //! Where there are several [levels](crate::model::Recompute), each R first gets the one that keeps the least of those that
 //! are as quick as its own. In the end, each R that is left runs at the quickest for which there is room, in the same order. A
@@ -24,11 +25,20 @@ use crate::kernel::{acquired, released};
 use crate::model::{Device, Kind, Model, Pass, Stage, Units};
 use crate::schedule::Schedule;
 
+/// What is relieved first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Relief {
+    /// Whole stages.
+    Stages,
+    /// Single microbatches.
+    Single,
+}
+
 /// The schedule without needless recomputation, and with each R at the quickest level that its device has room for;
 /// nothing when that is the schedule.
 ///
 /// The schedule must be valid for the model.
-pub(super) fn without_needless(model: &Model, schedule: &Schedule) -> Option<Schedule> {
+pub(super) fn without_needless(model: &Model, schedule: &Schedule, relief: Relief) -> Option<Schedule> {
     if !recomputes(schedule) {
         return None;
     }
@@ -37,7 +47,7 @@ pub(super) fn without_needless(model: &Model, schedule: &Schedule) -> Option<Sch
     let mut is_leaner = false;
     for device in Device::all(schedule.devices()) {
         let of_device: Vec<&[Pass]> = schedule.steps(device).collect();
-        let needed = needed(model, schedule, device, &of_device);
+        let needed = needed(model, schedule, device, (&of_device, relief));
         let kept = of_device.iter().map(|step| {
             let is_kept = |pass: &Pass| pass.kind != Kind::R || needed.contains_key(pass);
             step.iter().copied().filter(is_kept).collect::<Vec<_>>()
@@ -70,7 +80,12 @@ struct Saving {
 }
 
 /// The Rs that a device needs.
-fn needed(model: &Model, schedule: &Schedule, device: Device, steps: &[&[Pass]]) -> BTreeMap<Pass, Saving> {
+fn needed(
+    model: &Model,
+    schedule: &Schedule,
+    device: Device,
+    (steps, relief): (&[&[Pass]], Relief),
+) -> BTreeMap<Pass, Saving> {
     let mut forwards: BTreeMap<Pass, usize> = BTreeMap::new();
     let mut savings: BTreeMap<Pass, Saving> = BTreeMap::new();
     for (at, step) in steps.iter().enumerate() {
@@ -125,7 +140,8 @@ fn needed(model: &Model, schedule: &Schedule, device: Device, steps: &[&[Pass]])
         let of_stage = savings.iter().filter(|(pass, _)| pass.stage == stage);
         of_stage.map(|(_, saving)| model.recompute_duration(stage, saving.level)).max()
     };
-    let stages: Vec<Stage> = savings.keys().map(|pass| pass.stage).unique().collect();
+    let stages = savings.keys().map(|pass| pass.stage).unique().filter(|_| relief == Relief::Stages);
+    let stages: Vec<Stage> = stages.collect();
     for stage in stages.into_iter().sorted_by_cached_key(|&stage| (Reverse(slowest(&savings, stage)), stage))
     {
         let of_stage: Vec<((usize, usize), i64)> = savings

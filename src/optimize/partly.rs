@@ -117,7 +117,9 @@ mod tests {
     #[test]
     fn the_schedule_recomputes_these_stages_alone_and_keeps_to_the_capacities() {
         let model = model();
-        for partly in blocks(&model, [below(4), below(2)], &Stop::default()) {
+        for set in [below(4), below(2)] {
+            let found = blocks(&model, [set], &Stop::default());
+            let [partly] = &found[..] else { panic!("{} blocks", found.len()) };
             let schedule = partly.expand(&model).expect("it is not too large");
             assert_eq!(replay(&model, &schedule).violations, []);
             for stage in Stage::all(8) {

@@ -4,13 +4,15 @@
 use std::time::{Duration, Instant};
 
 use super::feasible::serial;
-use super::{Objective, OptimizeError, needless};
+use super::needless::{self, Relief};
+use super::{Objective, OptimizeError};
 use crate::model::{Kind, Model, Ticks, Units};
 use crate::replay::{Verdict, replay};
 use crate::schedule::Schedule;
 use crate::stop::Stop;
 
 /// A valid schedule with what replay says of it, and what found it.
+#[derive(Clone)]
 pub(super) struct ReplayedSchedule {
     pub schedule: Schedule,
     pub verdict: Verdict,
@@ -45,12 +47,15 @@ impl ReplayedSchedule {
 
     /// The same without needless recomputation, where replay says that this is valid and no longer.
     pub(super) fn without_needless(self, model: &Model, objective: Objective) -> Self {
-        let leaner = needless::without_needless(model, &self.schedule).and_then(|mut leaner| {
+        let leaner = |relief| {
+            let mut leaner = needless::without_needless(model, &self.schedule, relief)?;
             leaner.provenance.clone_from(&self.schedule.provenance);
-            let engine = improved(&self.engine);
-            Self::new(model, objective, leaner, engine).ok()
-        });
-        leaner.filter(|leaner| leaner.value <= self.value).unwrap_or(self)
+            let leaner = Self::new(model, objective, leaner, improved(&self.engine)).ok()?;
+            (leaner.value <= self.value).then_some(leaner)
+        };
+        // Of equals, what relieves whole stages.
+        let leaner = [Relief::Stages, Relief::Single].into_iter().filter_map(leaner);
+        leaner.min_by_key(|leaner| leaner.value).unwrap_or(self)
     }
 
     /// The same, by another objective.
@@ -120,9 +125,9 @@ pub(super) fn time_to_replay(model: &Model, stop: &Stop) -> Option<Duration> {
 }
 
 /// The stop that leaves time to replay and to certify what has been found, where that takes long: as much as it takes
-/// for a schedule of the same size, and half of that; twice as much where recomputation may be left out.
+/// for a schedule of the same size, and half of that; three times as much where recomputation may be left out, in either way.
 pub(super) fn with_time_to_check(model: &Model, stop: &Stop, to_replay: Option<Duration>) -> Stop {
     let Some(to_replay) = to_replay else { return stop.clone() };
-    let times = if model.memory().checkpoint.is_some() { 2 } else { 1 };
+    let times = if model.memory().checkpoint.is_some() { 3 } else { 1 };
     stop.within(stop.remaining().saturating_sub(to_replay * 3 * times / 2))
 }

@@ -169,7 +169,7 @@ pub fn profile_of(name: &str, traces: &[Trace], together: Together) -> Result<Pr
         communication[latency.after_stage.index()] = latency.latency;
     }
     let (held, memory, transient) = memory(traces, placement, &mut notes);
-    let recompute = recompute(traces, (&held, &memory.activation), &forward, &mut notes);
+    let recompute = recompute(traces, (&held, &memory.activation), &forward, &mut notes)?;
     let costs = Costs { unit: "ns".to_owned(), forward, backward_input, backward_weight, communication };
     let source = source(traces);
     let model = Model::new(

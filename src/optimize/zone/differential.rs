@@ -59,7 +59,8 @@ fn models(devices: std::ops::RangeInclusive<u32>, longest: i64) -> impl Strategy
                     backward_weight: ticks(weight),
                     communication: ticks(latency),
                 };
-                let kept = held.iter().zip(&again).map(|(held, &time)| if time == 0 { held.0 } else { held.2 });
+                let kept =
+                    held.iter().zip(&again).map(|(held, &time)| if time == 0 { held.0 } else { held.2 });
                 let checkpoint = kept.map(Units).collect();
                 let levels = vec![RecomputeLevel { checkpoint, duration: Some(ticks(again)) }];
                 let model =

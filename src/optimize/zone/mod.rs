@@ -160,11 +160,12 @@ pub fn least_memory(
     best.ok_or(ZoneError::Infeasible(Some(interval)))
 }
 
-/// The block at the interval of a known one, within the capacities, in which a microbatch is done soonest: the time from its first F
-/// to its last backward is within a sixteenth of the interval of the least. With one stage per device the program finds no longer ones.
+/// A block at the interval of a known one, within the capacities, in which a microbatch is done soonest. The time from its first F to
+/// its last backward exceeds the least by at most a sixteenth of the interval, or by a tick if that is more. With one stage per
+/// device that is the known block, and where time is up or times are too large it is the best so far.
 ///
 /// # Errors
-/// As [`least_memory`].
+/// When the placement has no chain, or the times are too large to begin with.
 pub(super) fn soonest_done(
     model: &Model,
     passes: Passes,
@@ -177,19 +178,22 @@ pub(super) fn soonest_done(
     }
     let at = Interval::new((*known.interval.numer()).into(), (*known.interval.denom()).into());
     let close = i64::try_from(at.to_integer() / 16).unwrap_or(i64::MAX).max(1);
-    let (mut infeasible, mut best) = (pipeline.least_time() - 1, known);
-    loop {
-        let reached = pipeline.time_of(&best.block)?;
-        if reached - infeasible <= close {
-            return Ok(best);
-        }
+    let (mut infeasible, mut reached, mut best) =
+        (pipeline.least_time() - 1, pipeline.time_of(&known.block)?, known);
+    while reached - infeasible > close {
         let limit = infeasible + (reached - infeasible) / 2;
         pipeline.longest = Some(limit);
-        match pipeline.solve(at)? {
-            Some(found) => best = found.into_block()?,
-            None => infeasible = limit,
+        match pipeline.solve(at).and_then(|found| found.map(Assembly::into_block).transpose()) {
+            Ok(Some(found)) => {
+                // The offsets are the earliest after the first F, so the limit on the patterns is one on the block.
+                reached = pipeline.time_of(&found.block)?.min(limit);
+                best = found;
+            }
+            Ok(None) => infeasible = limit,
+            Err(_) => break,
         }
     }
+    Ok(best)
 }
 
 /// Some feasible patterns. The closer an interval is to its bound, the fewer patterns there are, so

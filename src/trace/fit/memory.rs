@@ -76,8 +76,7 @@ pub(super) fn memory(
         });
         held.push(FittedMemory { stage, acquired, kept, retained, workspace: needs.collect() });
     }
-    let recomputes = held.iter().any(|of| !of.kept.is_empty());
-    let workspace = workspace(&held, recomputes);
+    let workspace = workspace(&held);
     (held, memory, Transient { workspace, receive: None })
 }
 
@@ -112,7 +111,7 @@ impl Forward {
 }
 
 /// What passes need while they run, if any needs something. A B that was not seen needs the larger of what I and W do.
-fn workspace(held: &[FittedMemory], recomputes: bool) -> Option<Workspace> {
+fn workspace(held: &[FittedMemory]) -> Option<Workspace> {
     if held.iter().all(|of| of.workspace.is_empty()) {
         return None;
     }
@@ -124,7 +123,10 @@ fn workspace(held: &[FittedMemory], recomputes: bool) -> Option<Workspace> {
     let [forward, backward_input, backward_weight] = [Kind::F, Kind::I, Kind::W].map(of);
     let split = Workspace::larger_of_split(&backward_input, &backward_weight);
     let backward = of(Kind::B).into_iter().zip(split).map(|(full, split)| full.max(split)).collect();
-    let recompute = if recomputes { of(Kind::R) } else { forward.clone() };
+    // Where no R was seen, what it needs is what F does.
+    let again = held.iter().zip(of(Kind::R)).zip(&forward);
+    let recompute =
+        again.map(|((held, again), &forward)| if held.kept.is_empty() { forward } else { again }).collect();
     Some(Workspace { forward, backward_input, backward_weight, backward, recompute })
 }
 

@@ -27,9 +27,9 @@ pub enum Note {
         /// The median of what its backward releases.
         released: Units,
     },
-    /// Stages that other stages' recomputation says nothing about.
+    /// Stages of which no R was measured at a level at which others are recomputed.
     #[error(
-        "no trace recomputes {}{}: the model has them keep everything, and R take as long as F",
+        "no trace shows an R of {}{} by itself: in the model they keep everything, and R takes as long as F",
         listed(.stages),
         if *.level == 0 { String::new() } else { format!(" at level {level}") }
     )]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::FittedMemory;
 use super::note::Note;
 use super::paired;
-use crate::model::{Kind, Recompute, RecomputeLevel, Stage, Ticks, Units};
+use crate::model::{Kind, ModelError, Recompute, RecomputeLevel, Stage, Ticks, Units};
 use crate::trace::Trace;
 use crate::trace::recomputed::{Class, Recomputed};
 use crate::trace::statistics::Spread;
@@ -13,13 +13,20 @@ use crate::trace::statistics::Spread;
 /// The levels that the traces recompute at, if they do and memory was measured: what F keeps, and how long R takes.
 ///
 /// A stage that no trace recomputes at a level keeps everything there, and its R takes as long as its F.
+///
+/// # Errors
+/// When there are more levels than a model may have.
 pub(super) fn recompute(
     traces: &[Trace],
     (held, activation): (&[FittedMemory], &[Units]),
     forward: &[Ticks],
     notes: &mut Vec<Note>,
-) -> Option<Recompute> {
-    let last = held.iter().filter_map(|of| of.kept.last_key_value()).map(|(&level, _)| level).max()?;
+) -> Result<Option<Recompute>, ModelError> {
+    let last = held.iter().filter_map(|of| of.kept.last_key_value()).map(|(&level, _)| level).max();
+    let Some(last) = last else { return Ok(None) };
+    if last as usize >= Recompute::MAX_LEVELS {
+        return Err(ModelError::Levels { found: last as usize + 1 });
+    }
     let durations = durations(traces);
     let level = |level: u32| {
         let checkpoint = held.iter().zip(activation).map(|(held, &whole)| {
@@ -35,7 +42,7 @@ pub(super) fn recompute(
         }
         RecomputeLevel { checkpoint: checkpoint.collect(), duration: Some(duration.collect()) }
     };
-    Some(Recompute { levels: (0..=last).map(level).collect(), fused: false })
+    Ok(Some(Recompute { levels: (0..=last).map(level).collect(), fused: false }))
 }
 
 /// The median durations of Rs, by class.

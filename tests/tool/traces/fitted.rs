@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
-use bubbleproof::model::{Links, Messages, Recompute, RecomputeLevel, Stage, StepEnd, Ticks, Units};
-use bubbleproof::trace::fit::{Note, Profile, Untold, profile};
+use bubbleproof::model::{
+    Links, Messages, ModelError, Recompute, RecomputeLevel, Stage, StepEnd, Ticks, Units,
+};
+use bubbleproof::trace::fit::{FitError, Note, Profile, Untold, profile};
 use bubbleproof::trace::{StepWork, Trace, file};
 
 /// A trace of 1F1B on two devices with two microbatches, with these messages and whatever else an iteration has.
@@ -220,4 +222,22 @@ fn what_is_recomputed_for_some_microbatches_only_does_not_count_twice() {
     assert_eq!(found.model.recompute(), Some(Recompute { levels: vec![level], fused: false }));
     assert!(found.notes.contains(&Note::NotRecomputed { level: 0, stages: vec![Stage(1)] }));
     assert!(!found.notes.iter().any(|note| matches!(note, Note::Unbalanced { .. })), "{:?}", found.notes);
+}
+
+/// A trace may name any level, and a model has sixteen at most.
+#[test]
+fn more_levels_than_a_model_may_have_are_refused() {
+    for level in [16, u32::MAX] {
+        let text = format!(
+            r#"{{"format": "bubbleproof-trace-1", "kind": "synthetic", "machine": {{"name": "by hand"}},
+                "schedule": {{"format": "bubbleproof-schedule-1", "placement": [[0]], "microbatches": 1,
+                    "orders": [["0F0", "0R0", "0B0"]], "levels": {{"0R0": {level}}}}},
+                "iterations": [{{
+                    "passes": [[["0F0", 0, 100], ["0R0", 100, 200], ["0B0", 200, 300]]],
+                    "memory": [[[50, 3], [150, 10], [290, 0]]]}}]}}"#
+        );
+        let trace = file::parse(&text).expect("a trace");
+        let refused = profile("by hand", &[trace]).expect_err("too many levels");
+        assert_eq!(refused, FitError::Model(ModelError::Levels { found: level as usize + 1 }));
+    }
 }
