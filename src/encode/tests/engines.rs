@@ -83,6 +83,17 @@ fn no_presolve_calls_infeasible_what_has_a_block() {
 }
 
 #[test]
+fn no_presolve_loses_the_block_of_least_interval() {
+    // HiGHS 1.15.0 calls 10 ticks the least, where it probes and does not merge parallel columns.
+    let placement = Placement::looped(2, 2).expect("a placement");
+    let times = [vec![1; 4], vec![1; 4], vec![0, 1, 0, 1], vec![2, 2, 0]];
+    let model = model(placement, times, [vec![1; 4], vec![0; 4]], vec![Some(3), Some(2)]);
+    for outcome in both(&model, BlockObjective::LeastInterval) {
+        assert_eq!(said(&outcome, BlockObjective::LeastInterval), Some(Ratio::from_integer(8)));
+    }
+}
+
+#[test]
 fn a_least_interval_need_not_be_whole() {
     for (devices, times, capacity, expected) in
         [(2, [1, 1, 1, 1], 2, (7, 2)), (3, [1, 1, 1, 1], 3, (11, 3)), (3, [1, 2, 4, 1], 2, (17, 2))]
