@@ -162,9 +162,9 @@ fn schedules_found_for_eight_devices_are_as_fast_as_the_page_says() {
     assert_eq!(report, table("h200-eight-better"), "docs/measured.md has other figures");
 }
 
-/// So what predictions are off by is not that the second session ran on another GPU.
+/// So what predictions are off by is not that the second series ran on another GPU.
 #[test]
-fn what_ran_in_both_sessions_took_the_same_time_within_what_the_page_says() {
+fn what_ran_in_both_series_took_the_same_time_within_what_the_page_says() {
     let (before, all) = (runs("cuda-d8-model"), runs("cuda-d8"));
     let both = before.iter().filter_map(|(name, runs)| Some((makespan(runs), makespan(all.get(name)?))));
     let apart: Vec<i64> = both.map(|(one, other)| ((other - one) * 10_000 / one).abs()).collect();
