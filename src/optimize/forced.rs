@@ -7,7 +7,7 @@
 
 use super::anneal::Annealing;
 use super::replayed::{ReplayedSchedule, improved};
-use super::starting_points::ROOMIER;
+use super::starting_points::{ROOMIER, within_share};
 use super::{Objective, Options, Progress, Stop, check_fits, search, searched};
 use crate::catalog;
 use crate::kernel::{IndexedSchedule, device_peak};
@@ -96,15 +96,9 @@ fn named(keeping: &Model) -> Vec<(Schedule, String)> {
 
 /// The model with more memory, the least first, and with as much as is wanted.
 fn roomier(keeping: &Model) -> Vec<Model> {
-    let scaled = |share: Option<(i128, i128)>| {
-        let capacities = Device::all(keeping.devices()).map(|device| {
-            let (numerator, denominator) = share?;
-            let capacity = i128::from(keeping.activation_capacity(device)?.0) * numerator / denominator;
-            i64::try_from(capacity).ok().map(Units)
-        });
-        keeping.with_activation_capacity(capacities.collect()).ok()
-    };
-    ROOMIER.into_iter().skip(1).map(Some).chain([None]).filter_map(scaled).collect()
+    let free = vec![None; keeping.devices() as usize];
+    let shares = ROOMIER.into_iter().skip(1).filter_map(|share| within_share(keeping, share));
+    shares.chain(keeping.with_activation_capacity(free).ok()).collect()
 }
 
 /// The schedule with an R before every backward.

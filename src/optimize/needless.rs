@@ -7,8 +7,8 @@
 //!
 //! Stages are relieved as a whole first, those whose R takes longest before others; that is what a runtime does by
 //! itself. Of the stages that remain, single microbatches are relieved, those whose R comes first before others: of
-//! equal ones that relieves the most. In the end no R is left that could go alone. Or there are [single](Relief::Single)
-//! ones from the beginning, which may leave fewer.
+//! equal ones that relieves the most. In the end no R is left that could go alone. Alternatively,
+//! [single](Relief::Single) microbatches are relieved from the beginning, which may leave fewer Rs.
 //!
 //! Where there are several [levels](crate::model::Recompute), each R first gets the one that keeps the least of those that
 //! are as quick as its own. In the end, each R that is left runs at the quickest for which there is room, in the same order. A

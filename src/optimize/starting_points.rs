@@ -22,14 +22,7 @@ pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(Strin
     }
     let mut found: Vec<(String, Block)> = Vec::new();
     for share in shares {
-        let scaled = |device| {
-            let capacity = model.activation_capacity(device)?;
-            Some(Units(i64::try_from(i128::from(capacity.0) * share.0 / share.1).unwrap_or(capacity.0)))
-        };
-        let Ok(scaled) = model.with_activation_capacity(Device::all(model.devices()).map(scaled).collect())
-        else {
-            continue;
-        };
+        let Some(scaled) = within_share(model, *share) else { continue };
         // A share of a small capacity, or of none, may be all of it, whose block is known.
         if share.0 != share.1 && scaled == *model {
             continue;
@@ -80,6 +73,15 @@ pub(super) const MOST_PERIODIC_STAGES: u32 = 32;
 
 /// A share of a capacity: numerator and denominator.
 pub(super) type Share = (i128, i128);
+
+/// The model with this share of its capacities.
+pub(super) fn within_share(model: &Model, share: Share) -> Option<Model> {
+    let scaled = |device| {
+        let capacity = model.activation_capacity(device)?;
+        Some(Units(i64::try_from(i128::from(capacity.0) * share.0 / share.1).unwrap_or(capacity.0)))
+    };
+    model.with_activation_capacity(Device::all(model.devices()).map(scaled).collect()).ok()
+}
 
 /// The shares of the capacities for which blocks are looked for, all of them first.
 pub(super) const SHARES: [Share; 4] = [(1, 1), (7, 8), (3, 4), (2, 3)];

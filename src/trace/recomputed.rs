@@ -13,18 +13,17 @@ pub(super) struct Class {
     /// The kind.
     pub kind: Kind,
     /// The level of recomputation, where that makes a difference.
-    pub level: Option<u32>,
+    pub level: Option<usize>,
 }
 
 /// The levels at which stages are recomputed for microbatches.
-pub(super) struct Recomputed(BTreeMap<(Stage, Microbatch), u32>);
+pub(super) struct Recomputed(BTreeMap<(Stage, Microbatch), usize>);
 
 impl Recomputed {
     /// What a schedule recomputes.
     pub fn of(schedule: &Schedule) -> Self {
         let passes = schedule.orders().iter().flatten().filter(|pass| pass.kind == Kind::R);
-        let level = |pass| schedule.levels().get(pass).copied().unwrap_or(0);
-        Self(passes.map(|pass| ((pass.stage, pass.microbatch), level(pass))).collect())
+        Self(passes.map(|&pass| ((pass.stage, pass.microbatch), schedule.level_of(pass))).collect())
     }
 
     /// Passes that compute the same: only Rs differ by level.

@@ -165,7 +165,7 @@ pub fn least_memory(
 /// device that is the known block, and where time is up or times are too large it is the best so far.
 ///
 /// # Errors
-/// When the placement has no chain, or the times are too large to begin with.
+/// When the placement has no chain, the times are too large to begin with, or a block fails its check.
 pub(super) fn soonest_done(
     model: &Model,
     passes: Passes,
@@ -190,7 +190,8 @@ pub(super) fn soonest_done(
                 best = found;
             }
             Ok(None) => infeasible = limit,
-            Err(_) => break,
+            Err(ZoneError::TimeUp | ZoneError::Overflow) => break,
+            Err(defect) => return Err(defect),
         }
     }
     Ok(best)

@@ -21,7 +21,7 @@ pub struct FittedMemory {
     pub acquired: Spread,
     /// What remains after F, by the level at which the stage is recomputed.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub kept: BTreeMap<u32, Spread>,
+    pub kept: BTreeMap<usize, Spread>,
     /// What I leaves for W to release, where the backward is split.
     pub retained: Option<Spread>,
     /// The most that a pass of each kind, by its letter, needs while it runs, where that is more than nothing.
@@ -87,7 +87,7 @@ struct Forward {
     /// The whole activation: what F and R acquire together, where R runs for every microbatch.
     whole: Units,
     /// What stays, by the level of recomputation.
-    kept: BTreeMap<u32, Spread>,
+    kept: BTreeMap<usize, Spread>,
 }
 
 impl Forward {
@@ -99,7 +99,7 @@ impl Forward {
         };
         let levels = changes.keys().filter(|class| class.stage == stage && class.kind == Kind::F);
         let levels = levels.filter_map(|class| class.level);
-        let kept: BTreeMap<u32, Spread> =
+        let kept: BTreeMap<usize, Spread> =
             levels.filter_map(|level| Some((level, acquired(Kind::F, Some(level))?))).collect();
         if let Some(all) = acquired(Kind::F, None) {
             return Some(Self { acquired: all, whole: Units(all.median.max(0)), kept });

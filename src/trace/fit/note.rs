@@ -27,15 +27,15 @@ pub enum Note {
         /// The median of what its backward releases.
         released: Units,
     },
-    /// Stages of which no R was measured at a level at which others are recomputed.
+    /// Stages that no trace recomputes at a level at which others are recomputed.
     #[error(
-        "no trace shows an R of {}{} by itself: in the model they keep everything, and R takes as long as F",
+        "no trace recomputes {}{}: in the model they keep everything, and R takes as long as F",
         listed(.stages),
         if *.level == 0 { String::new() } else { format!(" at level {level}") }
     )]
     NotRecomputed {
         /// The level, counted from 0.
-        level: u32,
+        level: usize,
         /// The stages.
         stages: Vec<Stage>,
     },

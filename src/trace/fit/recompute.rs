@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::FittedMemory;
 use super::note::Note;
-use super::paired;
 use crate::model::{Kind, ModelError, Recompute, RecomputeLevel, Stage, Ticks, Units};
 use crate::trace::Trace;
 use crate::trace::recomputed::{Class, Recomputed};
@@ -24,11 +23,11 @@ pub(super) fn recompute(
 ) -> Result<Option<Recompute>, ModelError> {
     let last = held.iter().filter_map(|of| of.kept.last_key_value()).map(|(&level, _)| level).max();
     let Some(last) = last else { return Ok(None) };
-    if last as usize >= Recompute::MAX_LEVELS {
-        return Err(ModelError::Levels { found: last as usize + 1 });
+    if last >= Recompute::MAX_LEVELS {
+        return Err(ModelError::Levels { found: last + 1 });
     }
     let durations = durations(traces);
-    let level = |level: u32| {
+    let level = |level: usize| {
         let checkpoint = held.iter().zip(activation).map(|(held, &whole)| {
             held.kept.get(&level).map_or(whole, |kept| Units(kept.median.clamp(0, whole.0)))
         });
@@ -45,13 +44,13 @@ pub(super) fn recompute(
     Ok(Some(Recompute { levels: (0..=last).map(level).collect(), fused: false }))
 }
 
-/// The median durations of Rs, by class.
+/// The median durations of Rs, by class. None is in an overlapped pair.
 fn durations(traces: &[Trace]) -> BTreeMap<Class, Ticks> {
     let mut found: BTreeMap<Class, Vec<i64>> = BTreeMap::new();
     for trace in traces {
-        let (paired, recomputed) = (paired(trace), Recomputed::of(&trace.schedule));
+        let recomputed = Recomputed::of(&trace.schedule);
         let spans = trace.iterations.iter().flat_map(|iteration| iteration.passes.iter().flatten());
-        for span in spans.filter(|span| span.pass.kind == Kind::R && !paired.contains(&span.pass)) {
+        for span in spans.filter(|span| span.pass.kind == Kind::R) {
             found.entry(recomputed.by_time(span.pass)).or_default().push(span.duration().0);
         }
     }

@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 
 use bubbleproof::model::{
-    Links, Messages, ModelError, Recompute, RecomputeLevel, Stage, StepEnd, Ticks, Units,
+    Kind, Links, Messages, Model, ModelError, Placement, Recompute, RecomputeLevel, Stage, StepEnd, Ticks,
+    Units,
 };
 use bubbleproof::trace::fit::{FitError, Note, Profile, Untold, profile};
+use bubbleproof::trace::terms::scaled;
 use bubbleproof::trace::{StepWork, Trace, file};
 
 /// A trace of 1F1B on two devices with two microbatches, with these messages and whatever else an iteration has.
@@ -240,4 +242,32 @@ fn more_levels_than_a_model_may_have_are_refused() {
         let refused = profile("by hand", &[trace]).expect_err("too many levels");
         assert_eq!(refused, FitError::Model(ModelError::Levels { found: level as usize + 1 }));
     }
+}
+
+/// Stage 0 needs 7 bytes more while its R runs, stage 1 needs 4 more while its F runs and has no R.
+#[test]
+fn where_no_r_was_seen_it_needs_what_f_needs() {
+    let text = r#"{"format": "bubbleproof-trace-1", "kind": "synthetic", "machine": {"name": "by hand"},
+        "schedule": {"format": "bubbleproof-schedule-1", "placement": [[0], [1]], "microbatches": 1,
+            "orders": [["0F0", "0R0", "0B0"], ["1F0", "1B0"]]},
+        "iterations": [{
+            "passes": [[["0F0", 0, 100], ["0R0", 300, 400], ["0B0", 400, 500]], [["1F0", 100, 200], ["1B0", 200, 300]]],
+            "memory": [[[50, 3], [320, 17], [390, 10], [490, 0]], [[150, 9], [190, 5], [290, 0]]]}]}"#;
+    let model = profile("by hand", &[file::parse(text).expect("a trace")]).expect("a model").model;
+    let needs = |kind| [0, 1].map(|stage| model.workspace(Stage(stage), kind).0);
+    assert_eq!((needs(Kind::F), needs(Kind::R)), ([0, 4], [7, 4]));
+}
+
+/// An R takes twice as long beside other devices as alone, as its F does.
+#[test]
+fn without_contention_an_r_changes_as_its_f_does() {
+    let model = |forward: i64, again: i64| {
+        let placement = Placement::linear(2).expect("a placement");
+        let model = Model::equal_stages(placement, 4, [forward, 30, 20, 0]).expect("a model");
+        let level = RecomputeLevel { checkpoint: vec![Units(0); 2], duration: Some(vec![Ticks(again); 2]) };
+        model.with_recompute(Some(Recompute { levels: vec![level], fused: false })).expect("a level")
+    };
+    let found = scaled(&model(50, 44), &model(20, 21), &model(10, 9)).expect("a model");
+    let of = |model: &Model| (model.costs().clone(), model.recompute());
+    assert_eq!(of(&found), of(&model(25, 22)));
 }

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use bubbleproof::model::{Model, Units};
 use bubbleproof::replay::replay;
-use bubbleproof::schedule;
+use bubbleproof::schedule::{self, Schedule};
 use bubbleproof::trace::Trace;
 use bubbleproof::trace::fit::{Profile, profile};
 use bubbleproof::trace::statistics::quantile;
@@ -78,6 +78,20 @@ pub fn fitted(traces: &[Trace]) -> Profile {
     profile("measured", traces).expect("a model").without_step().without_messages()
 }
 
+/// The makespan that runs predict for a schedule: by replay, and by a simulation with contention and launch gaps.
+pub fn predictions(others: &[Trace], schedule: &Schedule) -> [i64; 2] {
+    let fitted = fitted(others);
+    let (rates, alone) = fit_contention(&fitted, others).expect("rates");
+    let none = Terms::none(schedule.devices());
+    let terms = Terms { gaps: fit_gaps(&fitted, others), rates, ..none.clone() };
+    let [plain, contended] = [(&fitted.model, &none), (&alone, &terms)].map(|(model, terms)| {
+        let spans = simulate(model, schedule, terms).expect("it runs");
+        spans.iter().flatten().map(|span| span.end.0).max().expect("a pass")
+    });
+    assert_eq!(plain, replay(&fitted.model, schedule).timing.expect("it runs").metrics.makespan.0);
+    [plain, contended]
+}
+
 /// What the other six schedules, which ran on the same GPU, predict for each.
 #[test]
 fn each_schedule_on_an_h200_is_predicted_by_the_others_as_the_page_says() {
@@ -88,25 +102,11 @@ fn each_schedule_on_an_h200_is_predicted_by_the_others_as_the_page_says() {
         let own = &all[&format!("{name}{LARGE}")];
         let others = IN_A_V.iter().filter(|&&other| other != name);
         let others: Vec<Trace> = others.flat_map(|other| all[&format!("{other}{LARGE}")].clone()).collect();
-        let fitted = fitted(&others);
-        let (schedule, measured) = (&own[0].schedule, makespan(own));
-        let none = Terms::none(schedule.devices());
-        let (rates, alone) = fit_contention(&fitted, &others).expect("rates");
-        let gaps = fit_gaps(&fitted, &others);
-        let end = |model: &Model, terms: &Terms| {
-            let spans = simulate(model, schedule, terms).expect("it runs");
-            spans.iter().flatten().map(|span| span.end.0).max().expect("a pass")
-        };
-        let plain = end(&fitted.model, &none);
-        assert_eq!(
-            plain,
-            replay(&fitted.model, schedule).timing.expect("it runs").metrics.makespan.0,
-            "{name}"
-        );
-        let contended = end(&alone, &Terms { gaps, rates, ..none });
+        let measured = makespan(own);
+        let predicted = predictions(&others, &own[0].schedule);
         write!(report, "| {name} | {} | {} |", gibibytes(peak(own)), milliseconds(measured))
             .expect("a string");
-        for (predicted, sizes) in [plain, contended].into_iter().zip(&mut sizes) {
+        for (predicted, sizes) in predicted.into_iter().zip(&mut sizes) {
             write!(report, " {} | {} |", milliseconds(predicted), signed(predicted - measured, measured))
                 .expect("a string");
             sizes.push((predicted - measured).abs() * 10_000 / measured);

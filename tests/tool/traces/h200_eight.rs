@@ -7,17 +7,17 @@
 use std::fmt::Write as _;
 use std::fs;
 
+use assert_cmd::Command;
 use bubbleproof::model::{Kind, Units};
 use bubbleproof::replay::replay;
 use bubbleproof::schedule;
 use bubbleproof::trace::Trace;
-use bubbleproof::trace::fit::Profile;
-use bubbleproof::trace::terms::{Terms, fit_contention, fit_gaps, simulate};
 
 use crate::traces::better::{Found, committed};
 use crate::traces::figures::{milliseconds, percent, signed};
 use crate::traces::gpu::table;
-use crate::traces::h200::{Runs, fitted, gibibytes, makespan, peak, runs};
+use crate::traces::h200::{Runs, fitted, gibibytes, makespan, peak, predictions, runs};
+use crate::traces::measured::unpacked;
 use crate::traces::published;
 
 const OF_RUN: &str = "-d8-m16-large";
@@ -67,22 +67,6 @@ fn model_runs(all: &Runs, like: &Trace) -> Vec<Trace> {
     runs.filter(|trace| trace.schedule.placement() == like.schedule.placement()).cloned().collect()
 }
 
-/// The makespan by replay and by a simulation with contention and launch gaps, both with what the runs before say.
-fn predictions(before: &Runs, own: &[Trace]) -> [i64; 2] {
-    let schedule = &own[0].schedule;
-    let others = model_runs(before, &own[0]);
-    let fitted: Profile = fitted(&others);
-    let (rates, alone) = fit_contention(&fitted, &others).expect("rates");
-    let gaps = fit_gaps(&fitted, &others);
-    let terms = Terms { gaps, rates, ..Terms::none(schedule.devices()) };
-    let verdict = replay(&fitted.model, schedule);
-    assert!(verdict.is_valid(), "{:?}", verdict.violations);
-    assert_eq!(verdict.peak_memory_max().0, peak(own), "to the byte");
-    let plain = verdict.timing.expect("it runs").metrics.makespan.0;
-    let spans = simulate(&alone, schedule, &terms).expect("it runs");
-    [plain, spans.iter().flatten().map(|span| span.end.0).max().expect("a pass")]
-}
-
 #[test]
 fn eight_devices_of_an_h200_are_predicted_as_the_page_says() {
     let (before, all) = (runs("cuda-d8-model"), runs("cuda-d8"));
@@ -90,7 +74,11 @@ fn eight_devices_of_an_h200_are_predicted_as_the_page_says() {
     for name in SCHEDULES {
         let own = &all[&format!("{name}{OF_RUN}")];
         let (schedule, measured) = (&own[0].schedule, makespan(own));
-        let predicted = predictions(&before, own);
+        let others = model_runs(&before, &own[0]);
+        let verdict = replay(&fitted(&others).model, schedule);
+        assert!(verdict.is_valid(), "{name}: {:?}", verdict.violations);
+        assert_eq!(verdict.peak_memory_max().0, peak(own), "{name}: to the byte");
+        let predicted = predictions(&others, schedule);
         let again = schedule.orders().iter().flatten().filter(|pass| pass.kind == Kind::R).count();
         write!(report, "| {name} | {again} | {} | {} |", gibibytes(peak(own)), milliseconds(measured))
             .expect("a string");
@@ -101,6 +89,12 @@ fn eight_devices_of_an_h200_are_predicted_as_the_page_says() {
         report.push('\n');
     }
     assert_eq!(report, table("h200-eight"), "docs/measured.md has other figures");
+}
+
+/// A share in percent with one decimal, rounded.
+fn tenths(part: i64, whole: i64) -> String {
+    let tenths = (part * 2000 + whole) / (2 * whole);
+    format!("{}.{}", tenths / 10, tenths % 10)
 }
 
 /// What was found for the models is what ran, and is as good as the models say.
@@ -137,15 +131,17 @@ fn schedules_for_eight_devices_are_certified_and_ran_as_they_were_found() {
 #[test]
 fn schedules_found_for_eight_devices_are_as_fast_as_the_page_says() {
     let (before, all) = (runs("cuda-d8-model"), runs("cuda-d8"));
+    let mut last = [[0, 0]; 3];
     let mut report = String::new();
     for (usual, ours) in INSTEAD {
         let both = [usual, ours].map(|name| &all[&format!("{name}{OF_RUN}")]);
         let [by_replay, contended] = {
-            let [usual, ours] = both.map(|own| predictions(&before, own));
+            let [usual, ours] = both.map(|own| predictions(&model_runs(&before, &own[0]), &own[0].schedule));
             [0, 1].map(|at| [usual[at], ours[at]])
         };
         let measured = both.map(|own| makespan(own));
         let change = |[usual, ours]: [i64; 2]| signed(ours - usual, usual);
+        last = [by_replay, measured, contended];
         writeln!(
             report,
             "| {usual} | {ours} | {} | {} | {} | {} | {} % | {} % | {} % |",
@@ -160,6 +156,16 @@ fn schedules_found_for_eight_devices_are_as_fast_as_the_page_says() {
         .expect("a string");
     }
     assert_eq!(report, table("h200-eight-better"), "docs/measured.md has other figures");
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/measured.md")).expect("a page");
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    // The last row: by replay shorter, measured and with contention longer.
+    let [by_replay, measured, contended] = last.map(|[usual, ours]| tenths((ours - usual).abs(), usual));
+    let text = format!(
+        "By replay, recompute-50 is {by_replay} % shorter than keep-50; on the GPU it is {measured} % longer."
+    );
+    assert!(page.contains(&text), "docs/measured.md lacks: {text}");
+    let text = format!("contention predicts {contended} % longer");
+    assert!(page.contains(&text), "docs/measured.md lacks: {text}");
 }
 
 /// So what predictions are off by is not that the second series ran on another GPU.
@@ -173,4 +179,25 @@ fn what_ran_in_both_series_took_the_same_time_within_what_the_page_says() {
     let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/measured.md")).expect("a page");
     let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(page.contains(&format!("took the same time within {most} %")), "docs/measured.md: {most}");
+}
+
+/// Only what is recomputed has a line for what remains.
+#[test]
+fn a_profile_prints_what_remains_for_recomputation() {
+    let folder = unpacked("cuda-d8-model");
+    let profile = |name: &str| {
+        let run = Command::cargo_bin("bubbleproof")
+            .expect("the tool is built")
+            .args(["trace", "profile", &format!("{name}-d8-m16-large-1.json"), "-o", "model.toml"])
+            .current_dir(&folder)
+            .output()
+            .expect("the tool runs");
+        String::from_utf8(run.stdout).expect("UTF-8")
+    };
+    let text = profile("recompute-guess-38");
+    let (_, table) = text.split_once("\nstage  level  samples  kept for R  deviation\n").expect("a table");
+    let rows: Vec<&str> = table.lines().take_while(|line| !line.is_empty()).collect();
+    assert_eq!(rows.len(), 8, "stages 0 to 7: {table}");
+    assert!(rows.iter().all(|row| row.ends_with("16 MiB        0 B")), "{table}");
+    assert!(!profile("v-min").contains("kept for R"));
 }
