@@ -8,7 +8,7 @@
 use super::anneal::Annealing;
 use super::replayed::{ReplayedSchedule, improved};
 use super::starting_points::{ROOMIER, within_share};
-use super::{Objective, Options, Progress, Stop, check_fits, search, searched};
+use super::{Found, Objective, Options, Progress, Stop, check_fits, search, searched};
 use crate::catalog;
 use crate::kernel::{IndexedSchedule, device_peak};
 use crate::model::{Device, Kind, Model, Pass, Ticks, Units};
@@ -21,8 +21,27 @@ const BATCH: usize = 8;
 /// How hot annealing begins, in turn.
 const HEATS: [f64; 4] = [0.1, 0.2, 0.4, 0.8];
 
+/// Adds what is found in that way, where the best one is longer than the least that is possible; returns whether time decided
+/// what that is.
+pub(super) fn add(
+    model: &Model,
+    options: &Options,
+    least: Ticks,
+    found: &mut Vec<Found>,
+    stop: &Stop,
+    progress: &mut dyn FnMut(&Progress),
+) -> bool {
+    if found.iter().any(|found| found.replayed.value <= least) {
+        return false;
+    }
+    let known = found.iter().map(|found| found.replayed.clone()).collect();
+    let (more, is_cut_short) = self::found(model, options, least, known, stop, progress);
+    found.extend(more.into_iter().map(Found::known));
+    is_cut_short
+}
+
 /// What is found in that way, the best first, and whether time decided what that is. Nothing is below the bound.
-pub(super) fn found(
+fn found(
     model: &Model,
     options: &Options,
     bound: Ticks,

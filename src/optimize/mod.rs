@@ -342,7 +342,7 @@ pub fn optimize(
             if is_forced {
                 let stop = stop.within(stop.remaining() / 4);
                 let least = least(&shortest.bound, shortest.proved);
-                is_cut_short |= with_forced(model, &options, least, &mut of_makespan, &stop, progress);
+                is_cut_short |= forced::add(model, &options, least, &mut of_makespan, &stop, progress);
             }
             found.extend(best(of_makespan).map(|best| best.measured_by(Objective::DeviceSpan)));
         }
@@ -355,7 +355,7 @@ pub fn optimize(
     found.extend(given.into_iter().map(Found::known));
     if is_forced {
         let least = least(&bound, proved);
-        is_cut_short |= with_forced(model, options, least, &mut found, stop, progress);
+        is_cut_short |= forced::add(model, options, least, &mut found, stop, progress);
     }
     solution(model, options.objective, found, bound, proved, is_cut_short)
 }
@@ -363,25 +363,6 @@ pub fn optimize(
 /// The least value that has not been excluded.
 fn least(bound: &Bound, proved: Option<(exact::Engine, Ticks)>) -> Ticks {
     proved.map_or(bound.value, |(_, least)| least.max(bound.value))
-}
-
-/// Adds schedules that recompute single microbatches, where the best one is longer than the least that is possible; returns
-/// whether time was up.
-fn with_forced(
-    model: &Model,
-    options: &Options,
-    least: Ticks,
-    found: &mut Vec<Found>,
-    stop: &Stop,
-    progress: &mut dyn FnMut(&Progress),
-) -> bool {
-    if found.iter().any(|found| found.replayed.value <= least) {
-        return false;
-    }
-    let known = found.iter().map(|found| found.replayed.clone()).collect();
-    let (more, is_cut_short) = forced::found(model, options, least, known, stop, progress);
-    found.extend(more.into_iter().map(Found::known));
-    is_cut_short
 }
 
 /// The best schedule that is there without a search: a named one, or one microbatch after the other. Nothing where none of these
