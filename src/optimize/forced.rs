@@ -11,7 +11,7 @@ use super::starting_points::{ROOMIER, within_share};
 use super::{Found, Objective, Options, Progress, Stop, check_fits, search, searched};
 use crate::catalog;
 use crate::kernel::{IndexedSchedule, device_peak};
-use crate::model::{Device, Kind, Model, Pass, Ticks, Units};
+use crate::model::{Device, Kind, Model, Pass, Ticks};
 use crate::parallel;
 use crate::schedule::Schedule;
 
@@ -199,7 +199,7 @@ fn annealed(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Memory, Placement};
+    use crate::model::{Memory, Placement, Units};
     use crate::optimize::needless::{self, Relief};
 
     /// Linear placement on four devices, whose first one has room for three of the four activations that it wants to hold. What F
