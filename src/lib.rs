@@ -35,6 +35,7 @@ pub mod advice;
 pub mod amounts;
 pub mod analysis;
 pub mod block;
+pub mod bounds;
 pub mod catalog;
 #[cfg(feature = "cli")]
 pub mod cli;

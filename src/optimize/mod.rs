@@ -56,6 +56,7 @@ use replayed::{ReplayedSchedule, given, is_quickly_replayed, time_to_replay, wit
 
 use crate::analysis::steady_interval;
 use crate::block::Block;
+use crate::bounds;
 use crate::certificate::{
     Bound, CHECK_STEPS, Certificate, Objective, Optimality, STEPS, lower_bound_below, lower_bound_until,
 };
@@ -312,7 +313,7 @@ pub fn optimize(
     let stop = &with_time_to_check(model, &options.stop, to_replay);
     let given = given(model, options.objective, &options.known);
     if to_replay.is_some_and(|to_replay| at_once::is_too_long(model, to_replay, stop)) {
-        let bound = lower_bound_until(model, options.objective, 0, &mut || false);
+        let bound = bounds::lower_bound_until(model, options.objective, 0, &mut || false);
         let named = at_once::named(model, options.objective, bound.value, stop);
         let found: Vec<Found> = named.into_iter().chain(given.into_iter().map(Found::known)).collect();
         let is_cut_short = found.iter().all(|found| found.replayed.value != bound.value);
@@ -369,7 +370,7 @@ fn least(bound: &Bound, proved: Option<(exact::Engine, Ticks)>) -> Ticks {
 /// keeps to the capacities.
 #[must_use]
 pub fn named_solution(model: &Model, objective: Objective, stop: &Stop) -> Option<Solution> {
-    let bound = lower_bound_until(model, objective, 0, &mut || false);
+    let bound = bounds::lower_bound_until(model, objective, 0, &mut || false);
     let named = at_once::named(model, objective, bound.value, stop)?;
     solution(model, objective, vec![named], bound, None, false).ok()
 }
@@ -484,7 +485,7 @@ fn searched(
 ) -> Result<Searched, OptimizeError> {
     let objective = options.objective;
     // The closed forms cost nothing; the rest only where they leave a gap.
-    let mut bound = lower_bound_until(model, objective, 0, &mut || false);
+    let mut bound = bounds::lower_bound_until(model, objective, 0, &mut || false);
     let mut search = search::Search::new(space, options, bound.value, stop.clone(), progress);
     for known in known {
         search.put(known.clone());
@@ -492,8 +493,8 @@ fn searched(
     search.propose();
     if !search.is_done() {
         let steps = STEPS.min(options.effort as u64 / EFFORT_PER_STEP);
-        bound = lower_bound_until(model, objective, steps, &mut || stop.is_due());
-        search.raise(bound.value);
+        let alone = lower_bound_until(model, objective, steps, &mut || stop.is_due());
+        raise(&mut bound, alone, &mut search);
     }
     search.improve(options.effort / 8);
     let mut effort = options.exact_effort;

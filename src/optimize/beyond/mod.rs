@@ -34,9 +34,10 @@ use super::feasible;
 use super::replayed::{ReplayedSchedule, given, time_to_replay, with_time_to_check};
 use super::{
     EFFORT_PER_STEP_BELOW, Optimality, OptimizeError, Options, Progress, STEPS, STEPS_BELOW, Solution,
-    lower_bound_below, lower_bound_until, most_steps, not_refuted, of_optimize, optimize,
+    lower_bound_below, most_steps, not_refuted, of_optimize, optimize,
 };
-use crate::certificate::{Bound, shortened};
+use crate::bounds::lower_bound_until;
+use crate::certificate::{self, Bound, shortened};
 use crate::model::{Model, Overlap, Ticks};
 use crate::stop::Stop;
 use around::Around;
@@ -238,7 +239,10 @@ impl<'a> Search<'a> {
         if !self.until.is_due() {
             let steps = STEPS.min(self.options.effort as u64 / super::EFFORT_PER_STEP);
             let stop = self.share(1);
-            self.bound = lower_bound_until(self.model, self.options.objective, steps, &mut || stop.is_due());
+            let objective = self.options.objective;
+            let bound =
+                certificate::lower_bound_until(self.model, objective, steps, &mut || stop.is_due());
+            self.take_bound(Some(bound));
         }
     }
 
@@ -258,7 +262,8 @@ impl<'a> Search<'a> {
         if self.bound.value < value && options.use_all_time {
             let (steps, stop) =
                 (most_steps(&options.stop), options.stop.within(options.stop.remaining() / 8));
-            let alone = lower_bound_until(model, options.objective, steps, &mut || stop.is_due());
+            let alone =
+                certificate::lower_bound_until(model, options.objective, steps, &mut || stop.is_due());
             self.take_bound(Some(alone));
         }
     }

@@ -7,12 +7,13 @@ use super::climb::Climb;
 use super::paired::Paired;
 use super::sources::bare;
 use super::{EFFORT_PER_REPLAYED_PASS, list, random_changes};
+use crate::bounds::lower_bound_until;
 use crate::catalog::{self, Entry};
 use crate::model::{Device, Kind, Microbatch, Model, Pass};
 use crate::optimize::feasible::Infeasible;
 use crate::optimize::replayed::{ReplayedSchedule, given, with_time_to_check};
 use crate::optimize::{
-    Optimality, OptimizeError, Options, Progress, Solution, lower_bound_until, not_refuted, of_optimize,
+    Optimality, OptimizeError, Options, Progress, Solution, not_refuted, of_optimize,
 };
 use crate::schedule::Schedule;
 

@@ -14,7 +14,8 @@
 //! found with limited effort, the lower one counts: it holds for both. Everything is in whole ticks.
 
 use super::balance::balanced_bound;
-use crate::certificate::{Objective, STEPS, lower_bound_until};
+use crate::bounds::lower_bound_until;
+use crate::certificate::{Objective, STEPS};
 use crate::model::{Costs, Device, Model, Ticks};
 use crate::stop::Stop;
 

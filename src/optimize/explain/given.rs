@@ -1,6 +1,7 @@
 //! What is known of a schedule that is given.
 
-use crate::certificate::{Objective, Optimality, STEPS, lower_bound_until};
+use crate::bounds::lower_bound_until;
+use crate::certificate::{Objective, Optimality, STEPS};
 use crate::model::Model;
 use crate::optimize::replayed::ReplayedSchedule;
 use crate::optimize::{OptimizeError, Solution};

@@ -17,7 +17,7 @@ use super::random;
 
 /// Models small enough to try all orders, with capacities that bind. Half of them hold one unit per stage,
 /// and some passes take no time.
-fn small() -> impl Strategy<Value = Model> {
+pub fn small() -> impl Strategy<Value = Model> {
     let models = prop_oneof![random::models(0), random::models(1), v_of_two()];
     let small = models.prop_filter("few passes", |model| model.stages() <= 4);
     (small, 1..6_u32, 0..4_i64, any::<bool>()).prop_filter_map(
@@ -34,7 +34,7 @@ fn small() -> impl Strategy<Value = Model> {
 }
 
 /// Two pipelines in opposite directions, small enough to try all orders.
-fn two_ways() -> impl Strategy<Value = Model> {
+pub fn two_ways() -> impl Strategy<Value = Model> {
     let placements = (1..4_u32).prop_map(|devices| Placement::bidirectional(devices).expect("a placement"));
     let models = (random::models_on(placements, 0), 1..5_u32, 0..4_i64, any::<bool>());
     models.prop_filter_map("few passes", |(model, microbatches, spare, uniform)| {
@@ -87,7 +87,7 @@ fn limited(model: &Model, spare: i64) -> Option<Model> {
 }
 
 /// All passes, with one bit of the choice for each stage and microbatch: B, or I and W.
-fn as_chosen(model: &Model, choice: u32) -> Vec<Pass> {
+pub fn as_chosen(model: &Model, choice: u32) -> Vec<Pass> {
     let microbatches = model.microbatches();
     let is_whole = |stage: Stage, of: Microbatch| choice >> (stage.0 * microbatches + of.0) & 1 == 1;
     let mut passes = Vec::new();

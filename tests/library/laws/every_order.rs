@@ -252,10 +252,10 @@ impl Search {
 
 fn step(model: &Model, all: &[Pass], places: &[usize]) -> Step {
     let passes: Vec<Pass> = places.iter().map(|&at| all[at]).collect();
-    let recomputed = all.iter().any(|pass| pass.kind == Kind::R);
+    let recomputed = |pass: Pass| all.contains(&pass.with_kind(Kind::R));
     let (mut needed, mut change, mut duration) = (0, 0, 0);
     for &pass in &passes {
-        let (acquires, releases) = memory(model, pass, recomputed);
+        let (acquires, releases) = memory(model, pass, recomputed(pass));
         needed += acquires + model.workspace(pass.stage, pass.kind).0;
         change += acquires - releases;
         duration += naive::duration(model, pass);

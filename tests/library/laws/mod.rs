@@ -23,6 +23,7 @@ mod pinned_bounds;
 mod random;
 mod reordering;
 mod slack;
+mod weighed;
 
 /// Not the file of the function that is asked: then all files would be in the same part.
 #[test]

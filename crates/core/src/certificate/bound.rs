@@ -6,7 +6,7 @@ use super::path::{Paths, critical_path};
 use super::reason::{Bound, BoundError, BoundReason, CHECK_STEPS, Objective, Repetition};
 use super::relaxed::{followed, relaxed};
 use super::subset::{self, Steps, Subset};
-use super::{area, interval_bound, link, offload, trade, turnover, window, work};
+use super::{area, interval_bound, link, offload, trade, turnover, weighed, window, work};
 use crate::model::{Device, Model, Ticks};
 
 /// How many steps [`lower_bound`] and [`steady_bound`] spend by themselves on sets of states: tenths
@@ -167,6 +167,7 @@ pub fn holds(model: &Model, objective: Objective, bound: &Bound) -> Result<(), B
             | BoundReason::Work { .. }
             | BoundReason::Windows { .. }
             | BoundReason::Chain { .. }
+            | BoundReason::Weighed(_)
     ) {
         one_direction(model)?;
     }
@@ -196,6 +197,11 @@ pub fn holds(model: &Model, objective: Objective, bound: &Bound) -> Result<(), B
             there(model, *device)?;
             let (real, relaxed) = (Paths::new(&apart), relaxed(&apart));
             value_of(bound, trade::bounds(&real, &Paths::new(&relaxed), *device, objective))?
+        }
+        BoundReason::Weighed(weights) => {
+            weighed::weighed_bound(model, objective, weights)
+                .ok_or_else(|| BoundError::Figures(bound.reason.clone()))?
+                .value
         }
         BoundReason::Subset { devices, repetition } => {
             ascending(model, devices)?;

@@ -42,6 +42,7 @@ mod step;
 mod subset;
 mod trade;
 mod turnover;
+mod weighed;
 mod window;
 mod work;
 
@@ -59,6 +60,9 @@ pub use file::{CERTIFICATE_FORMAT, Certificate, JobStatement, Optimality, Search
 pub use pairs::shortened;
 pub use path::critical_path;
 pub use reason::{Bound, BoundError, BoundReason, CHECK_STEPS, Objective, Repetition, Window};
+pub use weighed::{
+    ChoiceTerms, DeviceTerms, DeviceWeights, PairTerms, StageTerms, WeighedTerms, Weights, weighed_bound, weighed_terms,
+};
 
 use crate::model::{Model, Stage, Units};
 

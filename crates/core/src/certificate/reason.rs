@@ -5,6 +5,7 @@ use std::fmt;
 use num_rational::Ratio;
 use serde::{Deserialize, Serialize};
 
+use super::weighed::Weights;
 use crate::model::{Device, Link, Ticks};
 use crate::replay::Metrics;
 
@@ -134,6 +135,9 @@ pub enum BoundReason {
         /// The least time that follows, in ticks.
         tail: Ticks,
     },
+    /// The work of devices and the memory that microbatches hold there, each times a weight, need this long together: what
+    /// is in pairs or is not recomputed takes less time, but holds memory for longer (section *Work against memory*).
+    Weighed(Weights),
     /// A link carries nothing before `head`, is busy for `work`, and `tail` follows its last message (section *Links*).
     Link {
         /// The link.
@@ -164,11 +168,11 @@ pub enum BoundReason {
 }
 
 impl BoundReason {
-    /// The devices that it rests on.
+    /// The devices that it names.
     #[must_use]
     pub fn devices(&self) -> &[Device] {
         match self {
-            Self::Alone | Self::Link { .. } => &[],
+            Self::Alone | Self::Link { .. } | Self::Weighed(_) => &[],
             Self::Windows { device, .. }
             | Self::Chain { device, .. }
             | Self::Work { device, .. }
@@ -191,9 +195,11 @@ impl BoundReason {
             | Self::Turnover { .. }
             | Self::Area { .. }
             | Self::Subset { .. } => true,
-            Self::Offload { .. } | Self::Recomputation { .. } | Self::Link { .. } | Self::Horizon { .. } => {
-                false
-            }
+            Self::Offload { .. }
+            | Self::Recomputation { .. }
+            | Self::Weighed(_)
+            | Self::Link { .. }
+            | Self::Horizon { .. } => false,
         }
     }
 
@@ -209,6 +215,7 @@ impl BoundReason {
             Self::Area { .. } => "Area",
             Self::Offload { .. } => "Offloading",
             Self::Recomputation { .. } => "Recomputation",
+            Self::Weighed(_) => "Work against memory",
             Self::Link { .. } => "Links",
             Self::Subset { .. } => "Some devices alone",
             Self::Horizon { .. } => "Up to a horizon",
@@ -282,6 +289,11 @@ impl BoundReason {
                     time(*span),
                     around("no microbatch reaches it", *head, *tail, "that", &time)
                 )
+            }
+            Self::Weighed(_) => {
+                "the work of all devices and the memory that microbatches hold there need this long together: what is in pairs, or is \
+                 not recomputed, takes less time, but holds memory for longer"
+                    .to_owned()
             }
             Self::Link { link, work, head, tail } => format!(
                 "messages keep the link from {link} busy for {} in all{}",

@@ -19,16 +19,22 @@ use crate::model::Model;
 /// The model of plain memory, without offloading and without cheaper pairs, of which each lower bound is one of the model. Where there is nothing
 /// else, it is the model.
 pub(super) fn relaxed(model: &Model) -> Cow<'_, Model> {
+    match amounts_below(model) {
+        Cow::Borrowed(model) => shortened(model),
+        Cow::Owned(floor) => Cow::Owned(shortened(&floor).into_owned()),
+    }
+}
+
+/// The same with its pairs: amounts are those of the model of which each lower bound is one of the model, and passes take as long as
+/// they do there.
+pub(super) fn amounts_below(model: &Model) -> Cow<'_, Model> {
     let floor = model.memory_floor();
     if model.offload().is_some() {
-        return Cow::Owned(shortened(&floor.level_floor().offload_floor()).into_owned());
+        return Cow::Owned(floor.level_floor().offload_floor());
     }
-    match floor.level_floor() {
-        Cow::Owned(floor) => Cow::Owned(shortened(&floor).into_owned()),
-        Cow::Borrowed(_) => match floor {
-            Cow::Borrowed(model) => shortened(model),
-            Cow::Owned(floor) => Cow::Owned(shortened(&floor).into_owned()),
-        },
+    match floor {
+        Cow::Borrowed(model) => model.level_floor(),
+        Cow::Owned(floor) => Cow::Owned(floor.level_floor().into_owned()),
     }
 }
 

@@ -79,18 +79,18 @@ pub(super) fn before_the_end(
 }
 
 /// How long the windows of a device are.
-struct Lengths {
+pub(super) struct Lengths {
     /// Nothing reaches it before.
-    head: Ticks,
+    pub(super) head: Ticks,
     /// It meets no backward before.
-    to_first_input: Ticks,
+    pub(super) to_first_input: Ticks,
     /// Before the end, from where on it meets no forward.
-    from_last_forward: Ticks,
+    pub(super) from_last_forward: Ticks,
     /// Before the end, from where on it runs no pass.
-    device_tail: Ticks,
+    pub(super) device_tail: Ticks,
 }
 
-fn lengths(paths: &Paths<'_>, device: Device, objective: Objective) -> Lengths {
+pub(super) fn lengths(paths: &Paths<'_>, device: Device, objective: Objective) -> Lengths {
     let device_tail = paths.device_tail(device);
     let routes = routes(paths.model(), device);
     let least = |of_route: &dyn Fn(&Route) -> Ticks| routes.iter().map(of_route).min().unwrap_or_default();

@@ -1,0 +1,480 @@
+//! **Work against memory.** What takes a device less time may hold memory for longer. Passes in pairs take a device less time,
+//! but each of them takes longer, so what its microbatch holds is held for longer, on all devices that it is under way through. And
+//! what is recomputed holds less, but takes time. This bound weighs the one against the other, over all devices together.
+//!
+//! For a device, let t be the time from its head to its tail, and C its capacity. Of all that its microbatches may do, let the
+//! number of each be what a schedule chooses: pairs of a forward, a backward and a kind; and for each stage what is kept, or
+//! recomputed at a level. Let *work* be what its Fs, Is and Ws take one by one.
+//!
+//! - *Time*: `t >= work - what pairs save + what Rs take + idle`. Before the first backward can reach the device, it runs Fs and Rs
+//!   alone, in no pair, and holds the memory of all of them. After the last forward, it runs Rs and backwards alone, and held the
+//!   memory of all of them. What is left of these two windows is idle.
+//! - *Memory*: `C * t >= sum of what is held times how long + ramps`. What a choice keeps is held from the start of F to
+//!   the end of I, so at least for the time of one microbatch alone, and longer by what every pair with one of the Fs and
+//!   Is in between takes longer than that pass; the rest is held from the start of R. Then W holds what it needs. The ramps are
+//!   what memory is empty at the beginning and at the end: by the time that k forwards take, no more than k + 1 have begun; and
+//!   in the time that k backwards take before the end, no more than k + 1 are left to be done.
+//! - *Numbers*: each F, or backward, outside these windows is in one pair at most; those in the windows are in none. For each
+//!   stage and microbatch there is one choice.
+//!
+//! **Theorem.** Multiply the first two by any weights that are not negative, and add up over all devices. For every pair, the weight
+//! of what it saves less that of the memory that it takes is no more than the prices of its F and of its backward. For every
+//! choice, the weight of its R and of its memory is no less than what the least choice of the stage counts. So the sum
+//! without pairs, with the least choice, less all prices, and with the least that the windows can count, is at most
+//! the makespan times the sum of the weights.
+//!
+//! `docs/bounds.md` has the details and the proof. Weights come from a linear program, in floating point; here they are whole
+//! numbers, and whatever they are, what is derived from them is a bound.
+
+use num_integer::Integer;
+use serde::{Deserialize, Serialize};
+
+use super::pairs::shortened;
+use super::path::Paths;
+use super::reason::{Bound, BoundReason, Objective};
+use super::relaxed::amounts_below;
+use super::{least_held, window};
+use crate::model::{Device, Kind, Microbatch, Model, Stage, Ticks, Units};
+
+/// All that the bound is made of, for whoever looks for weights.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WeighedTerms {
+    /// By device.
+    pub devices: Vec<DeviceTerms>,
+    /// By stage.
+    pub stages: Vec<StageTerms>,
+    /// Every pair that saves time.
+    pub pairs: Vec<PairTerms>,
+}
+
+/// What a device contributes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeviceTerms {
+    /// The least time before its first pass and after its last.
+    pub outside: Ticks,
+    /// What all its passes take one by one.
+    pub work: Ticks,
+    /// The time after its head in which it can run forwards alone. Nothing where the two windows could overlap.
+    pub first: Ticks,
+    /// The time before its tail in which it can run backwards alone. Nothing where the two windows could overlap.
+    pub last: Ticks,
+    /// What it has room for, if that is limited.
+    pub capacity: Option<Units>,
+    /// What of its memory is empty at the beginning and at the end, in units times ticks. Nothing where the two could overlap.
+    pub ramps: i128,
+}
+
+/// What a stage contributes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StageTerms {
+    /// Where it is.
+    pub device: Device,
+    /// The stage before it in its pipeline.
+    pub before: Option<Stage>,
+    /// How many microbatches go through it.
+    pub microbatches: i64,
+    /// How long its F takes.
+    pub forward: Ticks,
+    /// How long its I takes.
+    pub input: Ticks,
+    /// How long its W takes.
+    pub weight: Ticks,
+    /// The most that is held from the start of F to the end of I.
+    pub whole: Units,
+    /// The least that W holds of this.
+    pub retained: Units,
+    /// To keep everything, and each level of recomputation.
+    pub choices: Vec<ChoiceTerms>,
+}
+
+impl StageTerms {
+    /// The least that is held from the start of F to the end of I.
+    #[must_use]
+    pub fn least_held(&self) -> Units {
+        self.choices.iter().map(|choice| choice.holds).min().unwrap_or_default()
+    }
+}
+
+/// What may be done about the memory of a microbatch on a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChoiceTerms {
+    /// What is held from the start of F to the end of I.
+    pub holds: Units,
+    /// How long R takes, and nothing where there is none.
+    pub again: Ticks,
+    /// What is held times the least time for which it is, up to the end of I, where none of the passes in between is in a
+    /// pair, in units times ticks.
+    pub area: i128,
+}
+
+/// What a pair changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PairTerms {
+    /// The stage of its F.
+    pub forward: Stage,
+    /// The stage of its backward.
+    pub backward: Stage,
+    /// Whether the backward is a B, so that W is part of it.
+    pub with_weight: bool,
+    /// How much less time it takes than both passes one after the other.
+    pub saves: Ticks,
+    /// How much longer it takes than its F.
+    pub beyond_forward: Ticks,
+    /// How much longer it takes than the I of its backward.
+    pub beyond_input: Ticks,
+}
+
+/// What [the bound](weighed_bound) is made of.
+#[must_use]
+pub fn weighed_terms(model: &Model, objective: Objective) -> WeighedTerms {
+    let apart = model.with_own_links();
+    let (held, paths) = (amounts_below(&apart), Paths::new(&apart));
+    let short = shortened(&apart);
+    let directions = apart.placement().directions();
+    let stages = Stage::all(apart.stages()).map(|stage| {
+        let first = (0..directions).find(|&at| apart.placement().leads_through(stage, Microbatch(at)));
+        let microbatches = first.map_or(0, |at| apart.microbatches().saturating_sub(at).div_ceil(directions));
+        let choices = choices(&apart, &held, &paths, stage);
+        let whole = if choices.len() > 1 { held.activation(stage) } else { choices[0].holds };
+        StageTerms {
+            device: apart.placement().device_of(stage),
+            before: apart.placement().stage_before(stage),
+            microbatches: i64::from(microbatches),
+            forward: apart.duration(stage, Kind::F),
+            input: apart.duration(stage, Kind::I),
+            weight: apart.duration(stage, Kind::W),
+            whole,
+            retained: held.retained_for_weight(stage).min(whole),
+            choices,
+        }
+    });
+    let stages: Vec<StageTerms> = stages.collect();
+    let devices = Device::all(apart.devices()).map(|device| {
+        let of_device = apart.placement().stages_of(device);
+        let in_all = |of_stage: &dyn Fn(Stage) -> Ticks| -> Ticks {
+            of_device.iter().map(|&stage| of_stage(stage) * stages[stage.index()].microbatches).sum()
+        };
+        let both = |model: &Model, stage| model.duration(stage, Kind::F) + model.duration(stage, Kind::B);
+        let least = in_all(&|stage| both(&short, stage));
+        let window::Lengths { head, to_first_input, from_last_forward, device_tail } =
+            window::lengths(&paths, device, objective);
+        // No schedule is shorter than the shortened work, so the windows cannot overlap if that is longer than both.
+        let is_apart = least + head + device_tail >= to_first_input + from_last_forward;
+        let window = |length: Ticks| if is_apart { length.max(Ticks::ZERO) } else { Ticks::ZERO };
+        let capacity = held.activation_capacity(device).filter(|&capacity| capacity > Units::ZERO);
+        DeviceTerms {
+            outside: head + device_tail,
+            work: in_all(&|stage| both(&apart, stage)),
+            first: window(to_first_input - head),
+            last: window(from_last_forward - device_tail),
+            capacity,
+            ramps: capacity.map_or(0, |capacity| {
+                let of_device = of_device.iter().map(|stage| &stages[stage.index()]);
+                ramps(&of_device.collect::<Vec<_>>(), capacity, least)
+            }),
+        }
+    });
+    let devices = devices.collect();
+    let pairs = Device::all(apart.devices()).flat_map(|device| pairs_of(&apart, device)).collect();
+    WeighedTerms { devices, stages, pairs }
+}
+
+/// What can be done about a stage. Where copies to the host free memory as well, only the least that stays is counted, which takes no
+/// work.
+fn choices(model: &Model, held: &Model, paths: &Paths<'_>, stage: Stage) -> Vec<ChoiceTerms> {
+    let duration = |kind| model.duration(stage, kind);
+    let area = |units: Units, ticks: Ticks| i128::from(units.0) * i128::from(ticks.0);
+    let lifespan = paths.input_head(stage) + duration(Kind::I) - paths.forward_head(stage);
+    if model.offload().is_some() {
+        let holds = least_held(held, stage);
+        return vec![ChoiceTerms { holds, again: Ticks::ZERO, area: area(holds, lifespan) }];
+    }
+    let whole = held.activation(stage);
+    let level = |level| {
+        let (kept, again) = (model.checkpoint_at(stage, level)?, model.recompute_duration(stage, level));
+        let kept = kept.min(whole);
+        // R comes between F and I, which a chain with pairs may leave more room for.
+        let long = match model.has_cheaper_pairs() {
+            true => lifespan,
+            false => lifespan.max(duration(Kind::F) + again + duration(Kind::I)),
+        };
+        let area = area(kept, long) + area(whole - kept, again + duration(Kind::I));
+        Some(ChoiceTerms { holds: kept, again, area })
+    };
+    let keep = ChoiceTerms { holds: whole, again: Ticks::ZERO, area: area(whole, lifespan) };
+    std::iter::once(keep).chain((0..model.recompute_levels()).filter_map(level)).collect()
+}
+
+/// The pairs of a device that save time.
+fn pairs_of(model: &Model, device: Device) -> Vec<PairTerms> {
+    if !model.has_cheaper_pairs() {
+        return Vec::new();
+    }
+    let mut pairs = Vec::new();
+    let stages = model.placement().stages_of(device);
+    for (&forward, &backward) in stages.iter().flat_map(|forward| stages.iter().map(move |other| (forward, other))) {
+        for kind in [Kind::I, Kind::B] {
+            let saves = model.pair_saves(forward, backward, kind);
+            if saves > Ticks::ZERO {
+                let [alone, other] = [(forward, Kind::F), (backward, kind)].map(|(at, kind)| model.duration(at, kind));
+                pairs.push(PairTerms {
+                    forward,
+                    backward,
+                    with_weight: kind == Kind::B,
+                    saves,
+                    beyond_forward: other - saves,
+                    beyond_input: alone + other - saves - model.duration(backward, Kind::I),
+                });
+            }
+        }
+    }
+    pairs
+}
+
+/// How much memory of a device is empty at the beginning and at the end, where its passes take at least this long in all.
+fn ramps(stages: &[&StageTerms], capacity: Units, least: Ticks) -> i128 {
+    let most = stages.iter().map(|stage| stage.whole).max().unwrap_or_default();
+    let forward = stages.iter().map(|stage| stage.forward).min().unwrap_or_default();
+    let backward = stages.iter().map(|stage| stage.input + stage.weight).min().unwrap_or_default();
+    if most == Units::ZERO {
+        return 0;
+    }
+    let steps = i128::from(capacity.0 / most.0);
+    if steps * i128::from((forward + backward).0) > i128::from(least.0) {
+        return 0;
+    }
+    // C - most, C - 2 * most, and so on.
+    let empty = steps * i128::from(capacity.0) - i128::from(most.0) * (steps * (steps + 1) / 2);
+    empty.checked_mul(i128::from((forward + backward).0)).unwrap_or(0)
+}
+
+/// Whole numbers, not negative, from which a bound follows. Only their ratios matter.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Weights {
+    /// By device.
+    pub devices: Vec<DeviceWeights>,
+    /// By stage, what it costs that one of its backwards can be in one pair only, in ticks times weights.
+    pub backwards: Vec<i64>,
+    /// By stage and choice, how much of what the choice counts beyond the least one counts in the window before the first
+    /// backward, in ticks times weights. The rest counts in that after the last forward. Nothing where there is no choice.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<Vec<i64>>,
+}
+
+/// What a device counts in a sum over all devices.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceWeights {
+    /// What a tick of its time counts.
+    pub work: i64,
+    /// What its whole memory counts for a tick.
+    pub memory: i64,
+    /// What its whole memory counts before its first backward, in ticks times weights.
+    pub first: i64,
+    /// What its whole memory counts after its last forward, in ticks times weights.
+    pub last: i64,
+}
+
+/// The bound that follows from weights; nothing where there are too few or too many, one is negative, no device has one, one is
+/// given to memory without a limit, or figures are too large.
+#[must_use]
+pub fn weighed_bound(model: &Model, objective: Objective, weights: &Weights) -> Option<Bound> {
+    let value = Sum::new(&weighed_terms(model, objective), weights)?.value()?;
+    Some(Bound { value, reason: BoundReason::Weighed(weights.clone()) })
+}
+
+/// The sum over all devices.
+struct Sum<'a> {
+    terms: &'a WeighedTerms,
+    weights: &'a Weights,
+    /// By stage: what a tick counts while W holds what it needs.
+    needed: Vec<i128>,
+    /// By stage: what a tick counts while a microbatch is under way in it, for what it holds of all stages up to this one.
+    under_way: Vec<i128>,
+    /// By stage and choice: what it counts beyond the least.
+    beyond: Vec<Vec<i128>>,
+    /// By stage: what the least choice counts.
+    least: Vec<i128>,
+}
+
+impl<'a> Sum<'a> {
+    fn new(terms: &'a WeighedTerms, weights: &'a Weights) -> Option<Self> {
+        let of_devices = weights.devices.iter().flat_map(|of| [of.work, of.memory, of.first, of.last]);
+        let of_stages = weights.backwards.iter().chain(weights.choices.iter().flatten());
+        let is_complete = weights.devices.len() == terms.devices.len()
+            && weights.backwards.len() == terms.stages.len()
+            && (weights.choices.is_empty()
+                || weights.choices.iter().map(Vec::len).eq(terms.stages.iter().map(|stage| stage.choices.len())));
+        if !is_complete || of_devices.chain(of_stages.copied()).any(|number| number < 0) {
+            return None;
+        }
+        let (mut needed, mut under_way) = (Vec::new(), Vec::<i128>::new());
+        let (mut least, mut beyond) = (Vec::new(), Vec::new());
+        for stage in &terms.stages {
+            let (device, of) = (&terms.devices[stage.device.index()], &weights.devices[stage.device.index()]);
+            let before = stage.before.map_or(0, |before| under_way[before.index()]);
+            needed.push(share(of.memory, stage.retained.0.into(), device.capacity)?);
+            let held = share(of.memory, stage.least_held().0.into(), device.capacity)?;
+            under_way.push(before.checked_add(held)?);
+            let counts = stage.choices.iter().map(|choice| {
+                let area = share(of.memory, choice.area, device.capacity)?;
+                times(of.work.into(), choice.again)?.checked_add(area)
+            });
+            let counts = counts.collect::<Option<Vec<i128>>>()?;
+            let lowest = counts.iter().copied().min()?;
+            least.push(lowest);
+            beyond.push(counts.iter().map(|counts| counts - lowest).collect());
+        }
+        Some(Self { terms, weights, needed, under_way, beyond, least })
+    }
+
+    /// The least makespan or device span that the weights prove.
+    fn value(&self) -> Option<Ticks> {
+        let Self { terms, weights, .. } = self;
+        let both = |of: &DeviceWeights| i128::from(of.work) + i128::from(of.memory);
+        let sum: i128 = weights.devices.iter().map(both).sum();
+        if sum == 0 {
+            return None;
+        }
+        let forwards = self.forwards()?;
+        let mut total: i128 = 0;
+        for (at, stage) in terms.stages.iter().enumerate() {
+            let each = self.least[at]
+                .checked_add(times(self.needed[at], stage.weight)?)?
+                .checked_sub(forwards[at])?
+                .checked_sub(self.weights.backwards[at].into())?;
+            total = total.checked_add(each.checked_mul(stage.microbatches.into())?)?;
+        }
+        for (at, (device, of)) in terms.devices.iter().zip(&weights.devices).enumerate() {
+            if device.capacity.is_none() && of.memory > 0 {
+                return None;
+            }
+            let device_total = times(both(of), device.outside)?
+                .checked_add(times(of.work.into(), device.work)?)?
+                .checked_add(share(of.memory, device.ramps, device.capacity)?)?
+                .checked_add(idle(device.first, of.work, of.first, &self.forward_items(at, &forwards)?)?)?
+                .checked_add(idle(device.last, of.work, of.last, &self.backward_items(at)?)?)?;
+            total = total.checked_add(device_total)?;
+        }
+        let value = Integer::div_ceil(&total, &sum).max(0);
+        Some(Ticks(i64::try_from(value).ok()?))
+    }
+
+    /// By stage: the least price of its forwards at which no pair is worth more than the prices of both.
+    fn forwards(&self) -> Option<Vec<i128>> {
+        let mut prices = vec![0_i128; self.terms.stages.len()];
+        for pair in &self.terms.pairs {
+            let (forward, backward) = (pair.forward.index(), pair.backward.index());
+            let stage = &self.terms.stages[backward];
+            let without = if pair.with_weight { times(self.needed[backward], stage.weight)? } else { 0 };
+            let work = self.weights.devices[stage.device.index()].work;
+            let worth = times(work.into(), pair.saves)?
+                .checked_add(without)?
+                .checked_sub(times(self.under_way[forward], pair.beyond_forward)?)?
+                .checked_sub(times(self.under_way[backward], pair.beyond_input)?)?
+                .checked_sub(self.weights.backwards[backward].into())?;
+            prices[forward] = prices[forward].max(worth);
+        }
+        Some(prices)
+    }
+
+    /// The stages of a device, with their choices: what each holds, how long its R takes, and what it costs in the first and in
+    /// the last window.
+    fn of_device(&self, device: usize) -> impl Iterator<Item = (usize, &'a StageTerms, Vec<Cost>)> + '_ {
+        let stages = self.terms.stages.iter().enumerate().filter(move |(_, stage)| stage.device.index() == device);
+        stages.map(|(at, stage)| {
+            let firsts = self.weights.choices.get(at);
+            let costs = stage.choices.iter().enumerate().map(|(choice, of)| {
+                let beyond = self.beyond[at][choice];
+                let first = firsts.and_then(|firsts| firsts.get(choice)).map_or(0, |&first| first.into());
+                let first = beyond.min(first);
+                Cost { holds: of.holds, again: of.again, first, last: beyond - first }
+            });
+            (at, stage, costs.collect())
+        })
+    }
+
+    /// What a device may do before its first backward.
+    fn forward_items(&self, device: usize, prices: &[i128]) -> Option<Vec<Item>> {
+        let (capacity, weight) = (self.terms.devices[device].capacity, self.weights.devices[device].first);
+        let mut items = Vec::new();
+        for (at, stage, costs) in self.of_device(device) {
+            for cost in costs {
+                let mut item = |ticks, units: Units| {
+                    let memory = share(weight, units.0.into(), capacity)?;
+                    items.push(Item { ticks, price: prices[at].checked_add(cost.first)?.checked_add(memory)? });
+                    Some(())
+                };
+                item(stage.forward, cost.holds)?;
+                if cost.again > Ticks::ZERO {
+                    // What was recomputed is there as a whole.
+                    item(stage.forward + cost.again, stage.whole)?;
+                }
+            }
+        }
+        Some(items)
+    }
+
+    /// What a device may do after its last forward.
+    fn backward_items(&self, device: usize) -> Option<Vec<Item>> {
+        let (capacity, weight) = (self.terms.devices[device].capacity, self.weights.devices[device].last);
+        let mut items = Vec::new();
+        for (at, stage, costs) in self.of_device(device) {
+            let mut item = |ticks, units: Units, price: i128| {
+                let memory = share(weight, units.0.into(), capacity)?;
+                items.push(Item { ticks, price: price.checked_add(memory)? });
+                Some(())
+            };
+            let price = i128::from(self.weights.backwards[at]);
+            let backward = stage.input + stage.weight;
+            // It is there as a whole, whatever was chosen.
+            let lowest = costs.iter().map(|cost| cost.last).min().unwrap_or(0);
+            item(backward, stage.whole, price.checked_add(lowest)?)?;
+            for cost in costs {
+                item(cost.again + backward, cost.holds, price.checked_add(cost.last)?)?;
+            }
+            // Its I came before.
+            item(stage.weight, stage.retained, 0)?;
+        }
+        Some(items)
+    }
+}
+
+/// What a choice costs in a window.
+struct Cost {
+    holds: Units,
+    again: Ticks,
+    first: i128,
+    last: i128,
+}
+
+fn times(weight: i128, ticks: Ticks) -> Option<i128> {
+    weight.checked_mul(i128::from(ticks.0))
+}
+
+/// The part of a weight of a whole capacity that belongs to some amount of it, rounded down. Without a limit it is nothing.
+fn share(weight: i64, amount: i128, capacity: Option<Units>) -> Option<i128> {
+    let Some(capacity) = capacity else { return Some(0) };
+    Some(Integer::div_floor(&i128::from(weight).checked_mul(amount)?, &i128::from(capacity.0)))
+}
+
+/// Something that a device can do in a window.
+struct Item {
+    ticks: Ticks,
+    /// What it costs: no pair for it, and the memory that it holds.
+    price: i128,
+}
+
+/// The least that idle time in a window counts, together with what is done there: a tick counts `weight`, and the whole
+/// memory of the device `memory`.
+fn idle(window: Ticks, weight: i64, memory: i64, items: &[Item]) -> Option<i128> {
+    let weight = i128::from(weight);
+    // The most that is gained in the window if its ticks are all filled with what gains most in each.
+    let mut most: i128 = 0;
+    for item in items.iter().filter(|item| item.ticks > Ticks::ZERO) {
+        let gains = times(weight, item.ticks)?.checked_sub(item.price)?;
+        most = most.max(Integer::div_ceil(&times(gains, window)?, &i128::from(item.ticks.0)));
+    }
+    Some(times(weight, window)?.checked_sub(i128::from(memory))?.checked_sub(most)?.max(0))
+}

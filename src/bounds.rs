@@ -1,0 +1,32 @@
+//! Lower bounds: those that the [core](crate::certificate) derives from the model alone, and the one for which it has to be given
+//! weights: where pairs save time, or recomputation saves memory. These are the solution of a linear program in floating point; the core derives the
+//! bound from them again, in whole numbers, and any weights give one that is true.
+
+#[cfg(feature = "milp")]
+mod program;
+
+use crate::certificate::{self, Bound, Objective};
+use crate::model::Model;
+
+/// The better one of [`lower_bound_until`](certificate::lower_bound_until) and of what [weighing](weighed) work against memory
+/// gives.
+pub fn lower_bound_until(
+    model: &Model,
+    objective: Objective,
+    steps: u64,
+    is_over: &mut dyn FnMut() -> bool,
+) -> Bound {
+    let bound = certificate::lower_bound_until(model, objective, steps, is_over);
+    weighed(model, objective).into_iter().fold(bound, |best, other| if other.value > best.value { other } else { best })
+}
+
+/// The bound that weighs what saves time against the memory that it takes, with the best weights there are. Nothing
+/// where no pair saves time and nothing can be recomputed, where there is too much to weigh, or in a build without a solver for
+/// linear programs.
+#[must_use]
+pub fn weighed(model: &Model, objective: Objective) -> Option<Bound> {
+    #[cfg(feature = "milp")]
+    return program::weighed(model, objective);
+    #[cfg(not(feature = "milp"))]
+    return None;
+}
