@@ -9,18 +9,54 @@ use super::reason::{Bound, BoundReason, Objective};
 use super::{least_held, link, relaxed::relaxed, trade};
 use crate::model::{Device, Kind, Model, Ticks, Units};
 
-/// The bound from the memory that a device fills: its passes take at least all areas over its capacity.
-pub(super) fn bound(model: &Model, paths: &Paths<'_>, device: Device, objective: Objective) -> Option<Bound> {
-    let capacity = model.activation_capacity(device).filter(|&capacity| capacity > Units::ZERO)?;
-    let lowest = *model.placement().stages_of(device).iter().min()?;
-    let head = match objective {
-        Objective::Makespan => paths.forward_head(lowest),
-        Objective::DeviceSpan => Ticks::ZERO,
+/// The bounds from the memory that a device fills: its passes take at least all areas over its capacity; and what is empty at the
+/// beginning and at the end counts as well.
+pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, objective: Objective) -> Vec<Bound> {
+    let bound = |ramps: i128, reason: BoundReason| {
+        let capacity = model.activation_capacity(device).filter(|&capacity| capacity > Units::ZERO)?;
+        let lowest = *model.placement().stages_of(device).iter().min()?;
+        let head = match objective {
+            Objective::Makespan => paths.forward_head(lowest),
+            Objective::DeviceSpan => Ticks::ZERO,
+        };
+        let areas = area(model, paths, device).checked_mul(i128::from(model.microbatches()))?;
+        let areas = areas.checked_add(ramps)?;
+        let span = i64::try_from(Integer::div_ceil(&areas, &i128::from(capacity.0))).ok()?;
+        let value = head.checked_add(Ticks(span))?.checked_add(paths.device_tail(device))?;
+        Some(Bound { value, reason })
     };
-    let areas = area(model, paths, device).checked_mul(i128::from(model.microbatches()))?;
-    let span = i64::try_from(Integer::div_ceil(&areas, &i128::from(capacity.0))).ok()?;
-    let value = head.checked_add(Ticks(span))?.checked_add(paths.device_tail(device))?;
-    Some(Bound { value, reason: BoundReason::Area { device } })
+    let stages = model.placement().stages_of(device);
+    let most = stages.iter().map(|&stage| model.activation(stage)).max().unwrap_or_default();
+    let least = model.work(device) * i64::from(model.microbatches());
+    let ramps = model
+        .activation_capacity(device)
+        .map_or(0, |capacity| self::ramps(model, device, most, capacity, least));
+    [bound(0, BoundReason::Area { device }), bound(ramps, BoundReason::Ramps { device })]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// How much memory of a device is empty at the beginning and at the end, in units times ticks, where no activation holds more than
+/// `most`, and the passes of the device take at least `least` in all. Nothing where the two could overlap.
+///
+/// By the time that k forwards take, no more than k + 1 have begun; in the time that k backwards take before the end, no more
+/// than k + 1 are left to be done.
+pub(super) fn ramps(model: &Model, device: Device, most: Units, capacity: Units, least: Ticks) -> i128 {
+    let stages = || model.placement().stages_of(device).iter();
+    let forward = stages().map(|&stage| model.duration(stage, Kind::F)).min().unwrap_or_default();
+    let backward = stages().map(|&stage| model.duration(stage, Kind::B)).min().unwrap_or_default();
+    let each = i128::from((forward + backward).0);
+    if most <= Units::ZERO || capacity < most {
+        return 0;
+    }
+    let (capacity, most) = (i128::from(capacity.0), i128::from(most.0));
+    let steps = capacity / most;
+    if steps * each > i128::from(least.0) {
+        return 0;
+    }
+    // C - most, C - 2 * most, and so on.
+    (steps * capacity - most * (steps * (steps + 1) / 2)).checked_mul(each).unwrap_or(0)
 }
 
 /// The sum of what one microbatch holds on a device, times the least time for which it holds it.

@@ -188,7 +188,8 @@ pub fn holds(model: &Model, objective: Objective, bound: &Bound) -> Result<(), B
         BoundReason::Windows { device, .. }
         | BoundReason::Chain { device, .. }
         | BoundReason::Turnover { device, .. }
-        | BoundReason::Area { device } => {
+        | BoundReason::Area { device }
+        | BoundReason::Ramps { device } => {
             there(model, *device)?;
             let (real, relaxed) = (Paths::new(&apart), relaxed(&apart));
             value_of(bound, of_device(&real, &Paths::new(&relaxed), *device, objective))?
@@ -309,6 +310,6 @@ pub(super) fn of_device(
         return bounds;
     }
     bounds.extend(turnover::bounds(model, paths, device, objective));
-    bounds.extend(area::bound(model, paths, device, objective));
+    bounds.extend(area::bounds(model, paths, device, objective));
     bounds
 }

@@ -113,6 +113,11 @@ pub enum BoundReason {
         /// The device.
         device: Device,
     },
+    /// The same, with the memory that is empty at the beginning and at the end (section *Area*).
+    Ramps {
+        /// The device.
+        device: Device,
+    },
     /// The memory of the microbatches on a device times their minimum lifetime, less the most that offloading can free, fills
     /// its memory for that long; copies take time, so not everything can be offloaded (section *Offloading*).
     Offload {
@@ -178,6 +183,7 @@ impl BoundReason {
             | Self::Work { device, .. }
             | Self::Turnover { device, .. }
             | Self::Area { device }
+            | Self::Ramps { device }
             | Self::Offload { device }
             | Self::Recomputation { device, .. } => std::slice::from_ref(device),
             Self::Subset { devices, .. } | Self::Horizon { devices, .. } => devices,
@@ -195,7 +201,8 @@ impl BoundReason {
             | Self::Turnover { .. }
             | Self::Area { .. }
             | Self::Subset { .. } => true,
-            Self::Offload { .. }
+            Self::Ramps { .. }
+            | Self::Offload { .. }
             | Self::Recomputation { .. }
             | Self::Weighed(_)
             | Self::Link { .. }
@@ -212,7 +219,7 @@ impl BoundReason {
             Self::Chain { .. } => "Chain",
             Self::Work { .. } => "Work",
             Self::Turnover { .. } => "Turnover",
-            Self::Area { .. } => "Area",
+            Self::Area { .. } | Self::Ramps { .. } => "Area",
             Self::Offload { .. } => "Offloading",
             Self::Recomputation { .. } => "Recomputation",
             Self::Weighed(_) => "Work against memory",
@@ -273,6 +280,10 @@ impl BoundReason {
             Self::Area { device } => format!(
                 "every microbatch occupies memory of device {device} for some time at least, and all of them together fill its memory \
                  for this long"
+            ),
+            Self::Ramps { device } => format!(
+                "every microbatch occupies memory of device {device} for some time at least, and all of them together, with what is \
+                 empty before it fills and after, fill its memory for this long"
             ),
             Self::Offload { device } => format!(
                 "every microbatch occupies memory of device {device} for some time at least, and all of them together, without what \

@@ -33,7 +33,7 @@ use super::pairs::shortened;
 use super::path::Paths;
 use super::reason::{Bound, BoundReason, Objective};
 use super::relaxed::amounts_below;
-use super::{least_held, window};
+use super::{area, least_held, window};
 use crate::model::{Device, Kind, Microbatch, Model, Stage, Ticks, Units};
 
 /// All that the bound is made of, for whoever looks for weights.
@@ -169,8 +169,8 @@ pub fn weighed_terms(model: &Model, objective: Objective) -> WeighedTerms {
             last: window(from_last_forward - device_tail),
             capacity,
             ramps: capacity.map_or(0, |capacity| {
-                let of_device = of_device.iter().map(|stage| &stages[stage.index()]);
-                ramps(&of_device.collect::<Vec<_>>(), capacity, least)
+                let whole = of_device.iter().map(|stage| stages[stage.index()].whole).max();
+                area::ramps(&apart, device, whole.unwrap_or_default(), capacity, least)
             }),
         }
     });
@@ -229,23 +229,6 @@ fn pairs_of(model: &Model, device: Device) -> Vec<PairTerms> {
         }
     }
     pairs
-}
-
-/// How much memory of a device is empty at the beginning and at the end, where its passes take at least this long in all.
-fn ramps(stages: &[&StageTerms], capacity: Units, least: Ticks) -> i128 {
-    let most = stages.iter().map(|stage| stage.whole).max().unwrap_or_default();
-    let forward = stages.iter().map(|stage| stage.forward).min().unwrap_or_default();
-    let backward = stages.iter().map(|stage| stage.input + stage.weight).min().unwrap_or_default();
-    if most == Units::ZERO {
-        return 0;
-    }
-    let steps = i128::from(capacity.0 / most.0);
-    if steps * i128::from((forward + backward).0) > i128::from(least.0) {
-        return 0;
-    }
-    // C - most, C - 2 * most, and so on.
-    let empty = steps * i128::from(capacity.0) - i128::from(most.0) * (steps * (steps + 1) / 2);
-    empty.checked_mul(i128::from((forward + backward).0)).unwrap_or(0)
 }
 
 /// Whole numbers, not negative, from which a bound follows. Only their ratios matter.
