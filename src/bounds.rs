@@ -17,7 +17,9 @@ pub fn lower_bound_until(
     is_over: &mut dyn FnMut() -> bool,
 ) -> Bound {
     let bound = certificate::lower_bound_until(model, objective, steps, is_over);
-    weighed(model, objective).into_iter().fold(bound, |best, other| if other.value > best.value { other } else { best })
+    weighed(model, objective)
+        .into_iter()
+        .fold(bound, |best, other| if other.value > best.value { other } else { best })
 }
 
 /// The bound that weighs what saves time against the memory that it takes, with the best weights there are. Nothing

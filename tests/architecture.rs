@@ -29,7 +29,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("limit", &["advice", "catalog"]),
     ("encode", &["stop", "smt", "kernel", "block"]),
     ("bounds", &[]),
-    ("optimize", &["stop", "parallel", "estimate", "analysis", "kernel", "block", "catalog", "encode", "bounds"]),
+    (
+        "optimize",
+        &["stop", "parallel", "estimate", "analysis", "kernel", "block", "catalog", "encode", "bounds"],
+    ),
     ("store", &[]),
     ("plan", &["stop", "parallel", "store", "catalog", "optimize"]),
     ("prove", &["stop", "smt", "block", "encode"]),

@@ -136,11 +136,12 @@ impl<'a> Program<'a> {
             problem.add_constraint(constraint!(at.under_way == under_way));
             let mut rows = Vec::new();
             // Nothing that fills a window is worth more than it costs.
-            let mut item = |ticks: Ticks, units: Units, price: Expression, [memory, beyond]: [Variable; 2]| {
-                let ticks = self.time(ticks);
-                let cost = price + self.share(of, units, memory) + beyond * ticks;
-                rows.push(constraint!(device.work * ticks <= cost));
-            };
+            let mut item =
+                |ticks: Ticks, units: Units, price: Expression, [memory, beyond]: [Variable; 2]| {
+                    let ticks = self.time(ticks);
+                    let cost = price + self.share(of, units, memory) + beyond * ticks;
+                    rows.push(constraint!(device.work * ticks <= cost));
+                };
             let backward = of.input + of.weight;
             item(of.weight, of.retained, Expression::from(0.0), device.last);
             let mut choices = Vec::new();
@@ -158,7 +159,8 @@ impl<'a> Program<'a> {
             }
         }
         for pair in &self.terms.pairs {
-            let (forward, backward) = (&self.stages[pair.forward.index()], &self.stages[pair.backward.index()]);
+            let (forward, backward) =
+                (&self.stages[pair.forward.index()], &self.stages[pair.backward.index()]);
             let of = &self.terms.stages[pair.backward.index()];
             let device = &self.devices[of.device.index()];
             let mut worth = device.work * self.time(pair.saves)
@@ -181,7 +183,8 @@ impl<'a> Program<'a> {
             first: whole(at.first[0], self.unit),
             last: whole(at.last[0], self.unit),
         });
-        let firsts = |at: &StageVariables| at.beyond.iter().map(|&[first, _]| whole(first, self.unit)).collect();
+        let firsts =
+            |at: &StageVariables| at.beyond.iter().map(|&[first, _]| whole(first, self.unit)).collect();
         Some(Weights {
             devices: devices.collect(),
             backwards: self.stages.iter().map(|at| whole(at.backward, self.unit)).collect(),

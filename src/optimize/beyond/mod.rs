@@ -240,8 +240,7 @@ impl<'a> Search<'a> {
             let steps = STEPS.min(self.options.effort as u64 / super::EFFORT_PER_STEP);
             let stop = self.share(1);
             let objective = self.options.objective;
-            let bound =
-                certificate::lower_bound_until(self.model, objective, steps, &mut || stop.is_due());
+            let bound = certificate::lower_bound_until(self.model, objective, steps, &mut || stop.is_due());
             self.take_bound(Some(bound));
         }
     }

@@ -9,6 +9,10 @@
 //! what runs there. Some such steps are passed over at random. Blocks that need more than the capacities are dropped, and n is
 //! one of the two least for which one fits. (A modulo scheduler places operations so: Rau, 1994.) What is left is repeated for
 //! all microbatches and measured by replay, because until then the durations of steps do not count.
+//!
+//! **Thinned blocks.** A block in which every device runs something in each step may need more memory than there is. Then each
+//! repetition comes as early as the capacities allow, as many steps after the one before as whole intervals take. So a device
+//! idles, or runs passes alone, only where memory forces it, which no block of a few microbatches may fit as closely.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -88,6 +92,10 @@ impl Search<'_> {
     /// Looks at blocks with the fewest steps in an interval in which one fits where no step is passed over, and with one more.
     fn of(&mut self, period: u32) {
         let (model, stop) = (self.model, self.effort.stop);
+        let fullest = most_chunks(model) * period as usize;
+        for steps in fullest..fullest + NUMBERS_OF_STEPS {
+            self.thin(Rounds::placed(model, period, steps, || false));
+        }
         let Some(fewest) = fewest_steps(model, period, stop) else { return };
         let mut random = fastrand::Rng::with_seed(self.effort.seed.wrapping_add(u64::from(period)));
         let mut seen = BTreeSet::new();
@@ -114,9 +122,23 @@ impl Search<'_> {
     fn consider(&mut self, rounds: Option<Rounds<'_>>, seen: &mut BTreeSet<Vec<usize>>) {
         let fits = rounds.filter(|rounds| self.tries > 0 && rounds.fits() && !self.effort.stop.is_due());
         let Some(rounds) = fits.filter(|rounds| seen.insert(rounds.times.clone())) else { return };
-        self.tries -= 1;
-        let Some(schedule) = rounds.unrolled() else { return };
-        let engine = format!("block of {} in pairs", rounds.period);
+        let every = (0..rounds.repetitions()).collect::<Vec<_>>();
+        self.take(&rounds, &every, "block");
+    }
+
+    /// Replays a block that does not fit, with as many of its repetitions left out as that takes, and keeps it if it is the best.
+    fn thin(&mut self, rounds: Option<Rounds<'_>>) {
+        let Some(rounds) = rounds.filter(|rounds| self.tries > 0 && !rounds.fits()) else { return };
+        for repetitions in rounds.thinned(self.effort.stop) {
+            self.take(&rounds, &repetitions, "thinned block");
+        }
+    }
+
+    /// Replays these repetitions of a block, and keeps them if they are the best.
+    fn take(&mut self, rounds: &Rounds<'_>, repetitions: &[usize], what: &str) {
+        self.tries = self.tries.saturating_sub(1);
+        let Some(schedule) = rounds.unrolled(repetitions) else { return };
+        let engine = format!("{what} of {} in pairs", rounds.period);
         let replayed = ReplayedSchedule::new(self.model, self.effort.objective, schedule, engine).ok();
         let found = self.best.take().into_iter().chain(replayed);
         self.best = found.min_by_key(ReplayedSchedule::rank);
@@ -129,8 +151,7 @@ fn fewest_steps(model: &Model, period: u32, stop: &Stop) -> Option<usize> {
     let fits = |steps: usize| {
         !stop.is_due() && Rounds::placed(model, period, steps, || false).is_some_and(|rounds| rounds.fits())
     };
-    let chunks = Device::all(model.devices()).map(|device| model.placement().stages_of(device).len());
-    let mut steps = chunks.max().unwrap_or_default() * period as usize;
+    let mut steps = most_chunks(model) * period as usize;
     let mut too_few = steps - 1;
     // With so many each pass of each microbatch has a step of its own.
     let most = 2 * model.stages() as usize * period as usize;
@@ -149,6 +170,12 @@ fn fewest_steps(model: &Model, period: u32, stop: &Stop) -> Option<usize> {
         }
     }
     Some(steps)
+}
+
+/// How many stages a device has at the most.
+fn most_chunks(model: &Model) -> usize {
+    let chunks = Device::all(model.devices()).map(|device| model.placement().stages_of(device).len());
+    chunks.max().unwrap_or_default()
 }
 
 /// What a device runs at a time: a forward, a backward with its W, or both.
@@ -262,20 +289,68 @@ impl<'a> Rounds<'a> {
         peak
     }
 
-    /// The steps of all microbatches of the model; nothing where they are no schedule.
-    fn unrolled(&self) -> Option<Schedule> {
+    /// How many repetitions there are in a schedule of all microbatches of the model.
+    fn repetitions(&self) -> usize {
+        (self.model.microbatches() as usize).div_ceil(self.period as usize)
+    }
+
+    /// By device: what one repetition holds in each step from the first of its first microbatch on.
+    fn held(&self) -> Vec<Vec<i64>> {
+        let of_microbatch = 2 * self.model.stages() as usize;
+        let mut held = vec![Vec::new(); self.steps.len()];
+        for forward in (0..self.times.len()).filter(|&pass| self.is_forward(pass)) {
+            let first = forward - forward % of_microbatch;
+            let backward = first + of_microbatch - 1 - forward % of_microbatch;
+            let until = self.times[backward] + 1;
+            let of_device: &mut Vec<i64> = &mut held[self.device(forward)];
+            of_device.resize(until.max(of_device.len()), 0);
+            for step in &mut of_device[self.times[forward]..until] {
+                *step += self.model.activation(self.stage(forward)).0;
+            }
+        }
+        held
+    }
+
+    /// After how many intervals each repetition may begin: as early as the capacities allow, and evenly. Nothing where one alone does
+    /// not fit, or where there is no time.
+    fn thinned(&self, stop: &Stop) -> Vec<Vec<usize>> {
+        let capacities =
+            Device::all(self.model.devices()).map(|device| self.model.activation_capacity(device));
+        let capacities: Vec<Option<i64>> = capacities.map(|capacity| capacity.map(|units| units.0)).collect();
+        let mut room = Room { interval: self.steps[0].len(), each: self.held(), capacities, all: Vec::new() };
+        let Some(early) = room.earliest(self.repetitions(), stop) else { return Vec::new() };
+        let last = self.repetitions() - 1;
+        // So many intervals are left out in all.
+        let evenly = |left_out: usize| -> Vec<usize> {
+            (0..=last).map(|at| at + (at * left_out).checked_div(last).unwrap_or(0)).collect()
+        };
+        let (mut fewest, mut enough) = (0, last * room.reach());
+        while fewest < enough && !stop.is_due() {
+            let middle = usize::midpoint(fewest, enough);
+            if room.fit(&evenly(middle)) {
+                enough = middle;
+            } else {
+                fewest = middle + 1;
+            }
+        }
+        vec![early, evenly(enough)]
+    }
+
+    /// The steps of all microbatches of the model, where repetitions begin after so many intervals; nothing where they are no schedule.
+    fn unrolled(&self, repetitions: &[usize]) -> Option<Schedule> {
         let (microbatches, period) = (self.model.microbatches() as usize, self.period as usize);
         let of_microbatch = 2 * self.model.stages() as usize;
         let schedule = self.steps.iter().map(|steps| {
             // The pass, as one of a microbatch, in an interval.
             let named = |pass: usize, interval: usize, kind| {
-                let repetition = interval.checked_sub(self.times[pass] / steps.len())?;
+                let begun = interval.checked_sub(self.times[pass] / steps.len())?;
+                let repetition = repetitions.binary_search(&begun).ok()?;
                 let microbatch = repetition * period + pass / of_microbatch;
                 let named = u32::try_from(microbatch).ok().filter(|_| microbatch < microbatches)?;
                 Some(Pass::new(self.stage(pass), kind, Microbatch(named)))
             };
             let turns = self.times.iter().max().map_or(0, |time| time / steps.len());
-            let intervals = microbatches.div_ceil(period) + turns;
+            let intervals = repetitions.last().map_or(0, |last| last + 1) + turns;
             let all = (0..intervals).flat_map(|interval| steps.iter().map(move |step| (interval, step)));
             let named = all.flat_map(|(interval, step)| {
                 let forward = step.forward.and_then(|pass| named(pass, interval, Kind::F));
@@ -293,6 +368,60 @@ impl<'a> Rounds<'a> {
         });
         let schedule: Vec<_> = schedule.collect();
         Schedule::of_steps(self.model.placement().clone(), self.model.microbatches(), schedule).ok()
+    }
+}
+
+/// What devices hold, step by step.
+struct Room {
+    /// How many steps there are in an interval.
+    interval: usize,
+    /// By device: what one repetition holds in each step from its first on.
+    each: Vec<Vec<i64>>,
+    capacities: Vec<Option<i64>>,
+    /// By device: the same for all repetitions.
+    all: Vec<Vec<i64>>,
+}
+
+impl Room {
+    /// After so many intervals nothing is left of a repetition.
+    fn reach(&self) -> usize {
+        self.each.iter().map(Vec::len).max().unwrap_or_default().div_ceil(self.interval)
+    }
+
+    /// Whether one more repetition fits that begins after so many intervals; if so, it is there from now on.
+    fn take(&mut self, begin: usize) -> bool {
+        let first = begin * self.interval;
+        for (all, each) in self.all.iter_mut().zip(&self.each) {
+            all.resize(all.len().max(first + each.len()), 0);
+        }
+        let devices = self.all.iter().zip(&self.each).zip(&self.capacities);
+        let fits = devices
+            .filter_map(|(held, capacity)| Some((held, (*capacity)?)))
+            .all(|((all, each), most)| all[first..].iter().zip(each).all(|(held, more)| held + more <= most));
+        if fits {
+            for (all, each) in self.all.iter_mut().zip(&self.each) {
+                all[first..].iter_mut().zip(each).for_each(|(held, more)| *held += more);
+            }
+        }
+        fits
+    }
+
+    /// After how many intervals each of so many repetitions begins if it begins as early as it fits.
+    fn earliest(&mut self, repetitions: usize, stop: &Stop) -> Option<Vec<usize>> {
+        self.all = vec![Vec::new(); self.each.len()];
+        let mut begun: Vec<usize> = Vec::new();
+        for _ in 0..repetitions {
+            let earliest = begun.last().map_or(0, |last| last + 1);
+            let mut possible = (earliest..=earliest + self.reach()).take_while(|_| !stop.is_due());
+            begun.push(possible.find(|&begin| self.take(begin))?);
+        }
+        Some(begun)
+    }
+
+    /// Whether repetitions fit that begin after so many intervals each.
+    fn fit(&mut self, begun: &[usize]) -> bool {
+        self.all = vec![Vec::new(); self.each.len()];
+        begun.iter().all(|&begin| self.take(begin))
     }
 }
 
@@ -334,6 +463,30 @@ mod tests {
             assert_eq!(i128::from(lengths[1] - lengths[0]), 12, "two pairs of 6 ticks");
             assert_eq!(interval_bound(&model(devices, 40, room)).to_integer(), 12);
         }
+    }
+
+    /// Each of 17 chunks is under way for 34 steps, two of them in every interval: with room for 17 nothing is left out, and with
+    /// less, no more than that takes.
+    #[test]
+    fn a_block_is_thinned_no_more_than_capacities_force() {
+        for (room, early, evenly) in [(17, 0, 0), (16, 12, 13), (15, 14, 15), (12, 48, 50)] {
+            let model = model(8, 100, room);
+            let rounds = Rounds::placed(&model, 1, 2, || false).expect("a block");
+            assert_eq!(rounds.fits(), room == 17);
+            let left_out = rounds.thinned(&Stop::default()).into_iter().map(|begun| {
+                let schedule = rounds.unrolled(&begun).expect("a schedule");
+                assert_eq!(replay(&model, &schedule).violations, [], "{room}");
+                begun.last().expect("a hundred") - 99
+            });
+            assert_eq!(left_out.collect::<Vec<_>>(), [early, evenly], "{room}");
+        }
+        let none = model(8, 4, 1);
+        let rounds = Rounds::placed(&none, 1, 2, || false).expect("a block");
+        assert_eq!(
+            rounds.thinned(&Stop::default()),
+            Vec::<Vec<usize>>::new(),
+            "two chunks of one microbatch"
+        );
     }
 
     #[test]

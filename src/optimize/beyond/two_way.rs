@@ -12,9 +12,7 @@ use crate::catalog::{self, Entry};
 use crate::model::{Device, Kind, Microbatch, Model, Pass};
 use crate::optimize::feasible::Infeasible;
 use crate::optimize::replayed::{ReplayedSchedule, given, with_time_to_check};
-use crate::optimize::{
-    Optimality, OptimizeError, Options, Progress, Solution, not_refuted, of_optimize,
-};
+use crate::optimize::{Optimality, OptimizeError, Options, Progress, Solution, not_refuted, of_optimize};
 use crate::schedule::Schedule;
 
 /// [`optimize`](crate::optimize::optimize) for two directions, where [a microbatch fits](check_two_ways). None is recomputed

@@ -6,8 +6,8 @@ use bubbleproof::certificate::{
     BoundReason, DeviceWeights, Objective, Weights, holds, lower_bound, weighed_bound, weighed_terms,
 };
 use bubbleproof::model::{
-    Kind, Memory, Model, Overlap, PairDurations, Pass, Placement, Recompute,
-    RecomputeLevel, Stage, Ticks, Units,
+    Kind, Memory, Model, Overlap, PairDurations, Pass, Placement, Recompute, RecomputeLevel, Stage, Ticks,
+    Units,
 };
 use proptest::prelude::*;
 
@@ -134,7 +134,9 @@ fn weights_that_do_not_suit_the_model_are_refused() {
         let mut weights = weights.clone();
         change(&mut weights);
         let reason = BoundReason::Weighed(weights);
-        assert!(holds(&model, objective, &bubbleproof::certificate::Bound { reason, ..bound.clone() }).is_err());
+        assert!(
+            holds(&model, objective, &bubbleproof::certificate::Bound { reason, ..bound.clone() }).is_err()
+        );
     };
     refused(&|weights| weights.devices.truncate(1));
     refused(&|weights| weights.backwards.truncate(1));

@@ -61,7 +61,8 @@ pub use pairs::shortened;
 pub use path::critical_path;
 pub use reason::{Bound, BoundError, BoundReason, CHECK_STEPS, Objective, Repetition, Window};
 pub use weighed::{
-    ChoiceTerms, DeviceTerms, DeviceWeights, PairTerms, StageTerms, WeighedTerms, Weights, weighed_bound, weighed_terms,
+    ChoiceTerms, DeviceTerms, DeviceWeights, PairTerms, StageTerms, WeighedTerms, Weights, weighed_bound,
+    weighed_terms,
 };
 
 use crate::model::{Model, Stage, Units};

@@ -535,7 +535,7 @@ fn no_figure_of_any_reason_can_be_changed() {
             seen.extend(reason.as_object().and_then(|reason| reason.keys().next().cloned()));
         }
     }
-    let all = ["area", "chain", "horizon", "recomputation", "subset", "turnover", "windows"];
+    let all = ["area", "chain", "horizon", "ramps", "recomputation", "subset", "turnover", "windows"];
     assert_eq!(
         seen.iter().collect::<Vec<_>>(),
         all,

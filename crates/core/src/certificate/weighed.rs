@@ -212,11 +212,14 @@ fn pairs_of(model: &Model, device: Device) -> Vec<PairTerms> {
     }
     let mut pairs = Vec::new();
     let stages = model.placement().stages_of(device);
-    for (&forward, &backward) in stages.iter().flat_map(|forward| stages.iter().map(move |other| (forward, other))) {
+    for (&forward, &backward) in
+        stages.iter().flat_map(|forward| stages.iter().map(move |other| (forward, other)))
+    {
         for kind in [Kind::I, Kind::B] {
             let saves = model.pair_saves(forward, backward, kind);
             if saves > Ticks::ZERO {
-                let [alone, other] = [(forward, Kind::F), (backward, kind)].map(|(at, kind)| model.duration(at, kind));
+                let [alone, other] =
+                    [(forward, Kind::F), (backward, kind)].map(|(at, kind)| model.duration(at, kind));
                 pairs.push(PairTerms {
                     forward,
                     backward,
@@ -288,7 +291,11 @@ impl<'a> Sum<'a> {
         let is_complete = weights.devices.len() == terms.devices.len()
             && weights.backwards.len() == terms.stages.len()
             && (weights.choices.is_empty()
-                || weights.choices.iter().map(Vec::len).eq(terms.stages.iter().map(|stage| stage.choices.len())));
+                || weights
+                    .choices
+                    .iter()
+                    .map(Vec::len)
+                    .eq(terms.stages.iter().map(|stage| stage.choices.len())));
         if !is_complete || of_devices.chain(of_stages.copied()).any(|number| number < 0) {
             return None;
         }
@@ -365,7 +372,8 @@ impl<'a> Sum<'a> {
     /// The stages of a device, with their choices: what each holds, how long its R takes, and what it costs in the first and in
     /// the last window.
     fn of_device(&self, device: usize) -> impl Iterator<Item = (usize, &'a StageTerms, Vec<Cost>)> + '_ {
-        let stages = self.terms.stages.iter().enumerate().filter(move |(_, stage)| stage.device.index() == device);
+        let stages =
+            self.terms.stages.iter().enumerate().filter(move |(_, stage)| stage.device.index() == device);
         stages.map(|(at, stage)| {
             let firsts = self.weights.choices.get(at);
             let costs = stage.choices.iter().enumerate().map(|(choice, of)| {
@@ -386,7 +394,10 @@ impl<'a> Sum<'a> {
             for cost in costs {
                 let mut item = |ticks, units: Units| {
                     let memory = share(weight, units.0.into(), capacity)?;
-                    items.push(Item { ticks, price: prices[at].checked_add(cost.first)?.checked_add(memory)? });
+                    items.push(Item {
+                        ticks,
+                        price: prices[at].checked_add(cost.first)?.checked_add(memory)?,
+                    });
                     Some(())
                 };
                 item(stage.forward, cost.holds)?;
@@ -460,4 +471,100 @@ fn idle(window: Ticks, weight: i64, memory: i64, items: &[Item]) -> Option<i128>
         most = most.max(Integer::div_ceil(&times(gains, window)?, &i128::from(item.ticks.0)));
     }
     Some(times(weight, window)?.checked_sub(i128::from(memory))?.checked_sub(most)?.max(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Costs, Memory, Placement, Recompute, RecomputeLevel};
+    use crate::replay::replay;
+    use crate::schedule::Schedule;
+
+    /// Linear placement on two devices, ten microbatches. Only the first device has a capacity; the second takes a tick for each F
+    /// and I.
+    fn model([forward, input, weight, latency]: [i64; 4], [holds, retained, capacity]: [i64; 3]) -> Model {
+        let placement = Placement::linear(2).expect("a placement");
+        let plain = Model::equal_stages(placement, 10, [1, 1, 0, latency]).expect("a model");
+        let first = |of: i64, other: i64| vec![Ticks(of), Ticks(other)];
+        let costs = Costs {
+            forward: first(forward, 1),
+            backward_input: first(input, 1),
+            backward_weight: first(weight, 0),
+            ..plain.costs().clone()
+        };
+        let memory = Memory {
+            activation: vec![Units(holds), Units(1)],
+            retained_for_weight: vec![Units(retained), Units(1)],
+            capacity: vec![Some(Units(capacity)), None],
+            ..plain.memory().clone()
+        };
+        plain.with_costs(costs).and_then(|model| model.with_plain_memory(memory)).expect("a model")
+    }
+
+    fn bound(model: &Model, first: DeviceWeights, choices: Vec<Vec<i64>>) -> Option<i64> {
+        let devices = vec![first, DeviceWeights::default()];
+        let weights = Weights { devices, backwards: vec![0; 2], choices };
+        Some(weighed_bound(model, Objective::Makespan, &weights)?.value.0)
+    }
+
+    /// The last microbatch has its F before the first I, and is recomputed after the last F. It fills both windows, for 2 ticks and for
+    /// 4, and its R is there only once: so it may take away idle time from one of them alone.
+    #[test]
+    fn what_is_recomputed_may_fill_both_windows() {
+        let level = RecomputeLevel { checkpoint: vec![Units(0); 2], duration: Some(vec![Ticks(2); 2]) };
+        let model = model([2, 2, 0, 6], [1, 1, 5])
+            .with_recompute(Some(Recompute { levels: vec![level], fused: false }))
+            .expect("a model");
+        let order = "0F0 0F1 0F2 0F3 0F4 0F9 0I0 0W0 0F5 0I1 0W1 0F6 0I2 0W2 0F7 0I3 0W3 0F8 0I4 0W4 0I5 0W5 0R9 0I6 0W6 0I9 0W9 \
+                     0I7 0W7 0I8 0W8";
+        let order: Vec<_> = order.split_whitespace().map(|pass| pass.parse().expect("a pass")).collect();
+        let above = (0..10).chain([]).map(|at: u32| {
+            if at < 5 {
+                at
+            } else if at == 5 {
+                9
+            } else {
+                at - 1
+            }
+        });
+        let above =
+            above.flat_map(|at| ["F", "I", "W"].map(|kind| format!("1{kind}{at}").parse().expect("a pass")));
+        let schedule = Schedule::new(model.placement().clone(), 10, vec![order, above.collect()]);
+        let verdict = replay(&model, &schedule.expect("a schedule"));
+        assert_eq!(verdict.violations, []);
+        let makespan = verdict.timing.expect("it is valid").metrics.makespan.0;
+        assert_eq!(makespan, 48);
+        // 40 ticks of work. 16 ticks before the first I have room for five Fs, and 16 after the last F for five backwards.
+        let weights = DeviceWeights { work: 2, memory: 0, first: 20, last: 10 };
+        let of = |first: i64| bound(&model, weights, vec![vec![0, first], vec![0, 0]]);
+        assert_eq!(of(4), Some(40 + 6), "what R takes in the first");
+        // A tick that is filled by an F and one that is not: 20 + 16 of 32. And 10 + 16 of 32 in the last.
+        assert_eq!(of(0), Some(40 + 3), "what R takes in the last");
+    }
+
+    /// After the last F, 29 ticks before the end, a W that waits holds a unit for 6 ticks, and an activation two for 7.
+    #[test]
+    fn what_waits_for_its_weight_gradient_fills_the_last_window() {
+        let model = model([1, 1, 6, 10], [2, 1, 4]);
+        let of =
+            |last| bound(&model, DeviceWeights { work: 1, last, ..DeviceWeights::default() }, Vec::new());
+        assert_eq!(of(0), Some(80));
+        // A W gains 6 - 5 in 6 ticks, an I and W 7 - 10; 29 - 20 - 5 remain.
+        assert_eq!(of(20), Some(84));
+        // A W gains 6 - 4 in 6 ticks, an I and W 7 - 8; 29 - 16 - 10.
+        assert_eq!(of(16), Some(83));
+        // And where all is full: 29 - 24.
+        assert_eq!(of(24), Some(85));
+    }
+
+    #[test]
+    fn only_memory_with_a_limit_has_a_weight() {
+        let model = model([1, 1, 6, 10], [2, 1, 4]);
+        let second = DeviceWeights { memory: 1, ..DeviceWeights::default() };
+        let weights = |devices| Weights { devices, backwards: vec![0; 2], choices: Vec::new() };
+        assert_eq!(
+            weighed_bound(&model, Objective::Makespan, &weights(vec![DeviceWeights::default(), second])),
+            None
+        );
+    }
 }

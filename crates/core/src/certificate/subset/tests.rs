@@ -501,7 +501,7 @@ fn a_device_alone_may_need_more_steps_than_are_allowed_at_first() {
     let model = Model::equal_stages(placement, 32, [3, 4, 2, 0]).expect("a model");
     let model = model.with_uniform_activation_capacity(Some(Units(8))).expect("a capacity");
     let first = lower_bound_within(&model, Objective::Makespan, STEPS);
-    assert_eq!((first.value, first.reason), (Ticks(688), BoundReason::Area { device: Device(0) }));
+    assert_eq!((first.value, first.reason), (Ticks(720), BoundReason::Ramps { device: Device(0) }));
     let more = lower_bound_of(&model, Objective::Makespan, &[Device(0)], 4 * STEPS).expect("it is enough");
     assert_eq!(more.value, Ticks(775));
     assert_eq!(holds(&model, Objective::Makespan, &more), Ok(()));
