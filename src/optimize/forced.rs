@@ -1,11 +1,14 @@
 //! Recomputation of single microbatches, where memory forces it.
 //!
 //! The [search](super::search) recomputes a stage for all microbatches or for none. But where memory is a little too small, to recompute
-//! a few of them is enough. So schedules are sought that recompute nothing and need more memory than there is. An R is put before
-//! every backward, and those that nothing [needs](super::needless) are left out again: the rest are those that memory forces. What
-//! remains is annealed as it is, and Rs that nothing needs any more are left out once more.
+//! a few of them is enough. Two ways lead there. What they give is annealed as it is, and Rs that nothing needs are left out.
+//!
+//! - Schedules are sought that recompute nothing and need more memory than there is. An R is put before every backward, and those
+//!   that nothing [needs](super::needless) are left out again: the rest are those that memory forces.
+//! - A few microbatches are [held back](super::held_back), so that their passes fill idle time.
 
 use super::anneal::Annealing;
+use super::held_back::held_back;
 use super::replayed::{ReplayedSchedule, improved};
 use super::starting_points::{ROOMIER, within_share};
 use super::{Found, Objective, Options, Progress, Stop, check_fits, search, searched};
@@ -56,6 +59,15 @@ fn found(
     for (schedule, engine) in named(&keeping).into_iter().take_while(|_| !stop.is_due()) {
         pool.extend(forced(model, options.objective, &schedule, &engine));
     }
+    let held_back = annealed(
+        model,
+        &Options { effort: options.effort / 4, use_all_time: false, ..options.clone() },
+        bound,
+        pool.held_back(model, options.objective),
+        &stop.within(stop.remaining() / 3),
+        progress,
+    );
+    pool.extend(held_back);
     // What keeps everything may need more than that for a single microbatch.
     for roomy in roomier(&keeping).into_iter().filter(|roomy| check_fits(roomy).is_ok()) {
         if stop.is_due() || pool.reaches(bound) {
@@ -95,6 +107,18 @@ impl Pool {
         }
         self.0.sort_by_key(ReplayedSchedule::rank);
         self.0.truncate(BATCH);
+    }
+
+    /// The same with a few microbatches held back in each.
+    fn held_back(&self, model: &Model, objective: Objective) -> Self {
+        let mut held = Self::default();
+        for found in &self.0 {
+            let changed = held_back(model, &found.schedule).filter_map(|changed| {
+                ReplayedSchedule::new(model, objective, changed, improved(&found.engine)).ok()
+            });
+            held.extend(changed.map(|changed| changed.without_needless(model, objective)));
+        }
+        held
     }
 
     fn reaches(&self, bound: Ticks) -> bool {

@@ -31,6 +31,7 @@ pub mod explain;
 mod feasible;
 mod forced;
 pub mod frontier;
+mod held_back;
 mod justify;
 mod lengths;
 pub mod mean;
