@@ -29,7 +29,18 @@ pub(super) fn weighed(model: &Model, objective: Objective) -> Option<Bound> {
         return None;
     }
     let unit = model.most_work().0.max(1);
-    weighed_bound(model, objective, &Program::new(&terms, unit as f64).solved()?)
+    weighed_bound(model, objective, &Program::new(&terms, float(unit.into())).solved()?)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "weights are rounded in any case")]
+const fn float(number: i128) -> f64 {
+    number as f64
+}
+
+/// The next whole number; nothing for what is too large, or so small that it may be an error of the solver.
+#[expect(clippy::cast_possible_truncation, reason = "it is far below the limits of 64 bits")]
+fn rounded(value: f64) -> i64 {
+    if value > 1.0 && value < 9e18 { value.round() as i64 } else { 0 }
 }
 
 /// Variables of a device.
@@ -86,18 +97,18 @@ impl<'a> Program<'a> {
     }
 
     fn time(&self, ticks: Ticks) -> f64 {
-        ticks.0 as f64 / self.unit
+        float(ticks.0.into()) / self.unit
     }
 
     /// What some units of the memory of a device count whose whole memory counts `of`.
     fn share(&self, stage: &StageTerms, units: Units, of: Variable) -> Expression {
         let capacity = self.terms.devices[stage.device.index()].capacity;
-        of * capacity.map_or(0.0, |capacity| units.0 as f64 / capacity.0 as f64)
+        of * capacity.map_or(0.0, |capacity| float(units.0.into()) / float(capacity.0.into()))
     }
 
     /// What an area counts, in units times ticks.
     fn area(&self, stage: &StageTerms, area: i128, of: Variable) -> Expression {
-        self.share(stage, Units(1), of) * (area as f64 / self.unit)
+        self.share(stage, Units(1), of) * (float(area) / self.unit)
     }
 
     /// What the weights prove, for all weights that add up to one.
@@ -106,7 +117,7 @@ impl<'a> Program<'a> {
         for (of, at) in self.terms.devices.iter().zip(&self.devices) {
             total += (at.work + at.memory) * self.time(of.outside) + at.work * self.time(of.work);
             if let Some(capacity) = of.capacity {
-                total += at.memory * (of.ramps as f64 / capacity.0 as f64 / self.unit);
+                total += at.memory * (float(of.ramps) / float(capacity.0.into()) / self.unit);
             }
             for (window, [memory, beyond]) in [(of.first, at.first), (of.last, at.last)] {
                 if window > Ticks::ZERO {
@@ -117,7 +128,7 @@ impl<'a> Program<'a> {
         for (of, at) in self.terms.stages.iter().zip(&self.stages) {
             let memory = self.devices[of.device.index()].memory;
             let weights = self.share(of, of.retained, memory) * self.time(of.weight);
-            total += (weights + at.least - at.forward - at.backward) * of.microbatches as f64;
+            total += (weights + at.least - at.forward - at.backward) * float(of.microbatches.into());
         }
         total
     }
@@ -172,11 +183,7 @@ impl<'a> Program<'a> {
             problem.add_constraint(constraint!(worth <= forward.forward + backward.backward));
         }
         let solution = problem.solve().ok()?;
-        let whole = |of: Variable, unit: f64| {
-            let value = (solution.value(of) * unit * WHOLE).round();
-            // Far below the limits of 64 bits.
-            if value > 1.0 && value < 9e18 { value as i64 } else { 0 }
-        };
+        let whole = |of: Variable, unit: f64| rounded(solution.value(of) * unit * WHOLE);
         let devices = self.devices.iter().map(|at| DeviceWeights {
             work: whole(at.work, 1.0),
             memory: whole(at.memory, 1.0),

@@ -194,10 +194,8 @@ fn choices(model: &Model, held: &Model, paths: &Paths<'_>, stage: Stage) -> Vec<
         let (kept, again) = (model.checkpoint_at(stage, level)?, model.recompute_duration(stage, level));
         let kept = kept.min(whole);
         // R comes between F and I, which a chain with pairs may leave more room for.
-        let long = match model.has_cheaper_pairs() {
-            true => lifespan,
-            false => lifespan.max(duration(Kind::F) + again + duration(Kind::I)),
-        };
+        let in_turn = duration(Kind::F) + again + duration(Kind::I);
+        let long = if model.has_cheaper_pairs() { lifespan } else { lifespan.max(in_turn) };
         let area = area(kept, long) + area(whole - kept, again + duration(Kind::I));
         Some(ChoiceTerms { holds: kept, again, area })
     };
@@ -518,15 +516,7 @@ mod tests {
         let order = "0F0 0F1 0F2 0F3 0F4 0F9 0I0 0W0 0F5 0I1 0W1 0F6 0I2 0W2 0F7 0I3 0W3 0F8 0I4 0W4 0I5 0W5 0R9 0I6 0W6 0I9 0W9 \
                      0I7 0W7 0I8 0W8";
         let order: Vec<_> = order.split_whitespace().map(|pass| pass.parse().expect("a pass")).collect();
-        let above = (0..10).chain([]).map(|at: u32| {
-            if at < 5 {
-                at
-            } else if at == 5 {
-                9
-            } else {
-                at - 1
-            }
-        });
+        let above = [0, 1, 2, 3, 4, 9, 5, 6, 7, 8].into_iter();
         let above =
             above.flat_map(|at| ["F", "I", "W"].map(|kind| format!("1{kind}{at}").parse().expect("a pass")));
         let schedule = Schedule::new(model.placement().clone(), 10, vec![order, above.collect()]);

@@ -491,9 +491,9 @@ fn a_bound_of_copies_can_be_computed_by_hand() {
         let offload = Offload { moved: vec![Units(1); 2], to_host: times.clone(), from_host: times };
         plain.with_offload(Some(offload)).expect("offloading")
     };
-    // F, to device 1 and back, and I: 24 ticks, and W. Eight microbatches fill 200, two at a time 100. What is held here for
-    // so long waits for its turn, which is a little more.
-    assert_eq!(lower_bound_within(&plain, Objective::Makespan, 0).value, Ticks(101));
+    // F, to device 1 and back, and I: 24 ticks, and W. Eight microbatches fill 200, two at a time 100. Before the first F has
+    // ended one is there, and while the last I and W run: 203 are 102. To wait for its turn takes 101.
+    assert_eq!(lower_bound_within(&plain, Objective::Makespan, 0).value, Ticks(102));
     // One that is offloaded is there for 1 + 10 + 10 + 1 ticks and W, which is 2 less. In 93 ticks, 1 + 10 + 2 of which are no time
     // for copies to the host, there are 8 copies: 2*93 + 2*8 = 202. In 92 they are worth 15 at the most: 2*92 + 15 = 199.
     let (model, objective) = (with(10), Objective::Makespan);
