@@ -9,7 +9,7 @@ use crate::certificate::{self, Bound, Objective};
 use crate::model::Model;
 
 /// The better one of [`lower_bound_until`](certificate::lower_bound_until) and of what [weighing](weighed) work against memory
-/// gives.
+/// gives, where there is time for that.
 pub fn lower_bound_until(
     model: &Model,
     objective: Objective,
@@ -17,9 +17,8 @@ pub fn lower_bound_until(
     is_over: &mut dyn FnMut() -> bool,
 ) -> Bound {
     let bound = certificate::lower_bound_until(model, objective, steps, is_over);
-    weighed(model, objective)
-        .into_iter()
-        .fold(bound, |best, other| if other.value > best.value { other } else { best })
+    let weighed = if is_over() { None } else { weighed(model, objective) };
+    weighed.into_iter().fold(bound, |best, other| if other.value > best.value { other } else { best })
 }
 
 /// The bound that weighs what saves time against the memory that it takes, with the best weights there are. Nothing
@@ -27,8 +26,16 @@ pub fn lower_bound_until(
 /// linear programs.
 #[must_use]
 pub fn weighed(model: &Model, objective: Objective) -> Option<Bound> {
-    #[cfg(feature = "milp")]
-    return program::weighed(model, objective);
-    #[cfg(not(feature = "milp"))]
-    return None;
+    program::weighed(model, objective)
+}
+
+/// Where there is no solver.
+#[cfg(not(feature = "milp"))]
+mod program {
+    use crate::certificate::{Bound, Objective};
+    use crate::model::Model;
+
+    pub(super) const fn weighed(_: &Model, _: Objective) -> Option<Bound> {
+        None
+    }
 }

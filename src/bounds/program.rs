@@ -12,8 +12,8 @@ use crate::certificate::{
 };
 use crate::model::{Model, Ticks, Units};
 
-/// More pairs and choices than these are not weighed, since the program cannot be interrupted.
-const MOST_ROWS: usize = 2_000;
+/// Larger programs are not solved, since they cannot be interrupted.
+const MOST_ROWS: usize = 4_000;
 
 /// What weights are multiples of: they add up to this many.
 const WHOLE: f64 = 1e8;
@@ -23,13 +23,21 @@ pub(super) fn weighed(model: &Model, objective: Objective) -> Option<Bound> {
     if !model.has_cheaper_pairs() && (model.recompute_levels() == 0 || model.offload().is_some()) {
         return None;
     }
+    let stages = model.stages() as usize;
+    if rows(stages, 1 + model.recompute_levels(), 0) > MOST_ROWS {
+        return None;
+    }
     let terms = weighed_terms(model, objective);
-    let choices = terms.stages.iter().map(|stage| stage.choices.len());
-    if terms.pairs.len() + choices.sum::<usize>() > MOST_ROWS {
+    if rows(stages, 1 + model.recompute_levels(), terms.pairs.len()) > MOST_ROWS {
         return None;
     }
     let unit = model.most_work().0.max(1);
     weighed_bound(model, objective, &Program::new(&terms, float(unit.into())).solved()?)
+}
+
+/// How many rows the program has.
+const fn rows(stages: usize, choices: usize, pairs: usize) -> usize {
+    1 + stages * (2 + 5 * choices) + pairs
 }
 
 #[expect(clippy::cast_precision_loss, reason = "weights are rounded in any case")]
@@ -77,14 +85,23 @@ struct Program<'a> {
 impl<'a> Program<'a> {
     fn new(terms: &'a WeighedTerms, unit: f64) -> Self {
         let mut variables = ProblemVariables::new();
-        let mut one = || variables.add(variable().min(0.0));
-        let of_device = |one: &mut dyn FnMut() -> Variable| DeviceVariables {
+        let of_device = |one: &mut dyn FnMut() -> Variable, memory| DeviceVariables {
             work: one(),
-            memory: one(),
+            memory,
             first: [one(), one()],
             last: [one(), one()],
         };
-        let devices = terms.devices.iter().map(|_| of_device(&mut one)).collect();
+        // Memory without a limit has no weight.
+        let memories: Vec<Variable> = terms
+            .devices
+            .iter()
+            .map(|device| match device.capacity {
+                Some(_) => variables.add(variable().min(0.0)),
+                None => variables.add(variable().min(0.0).max(0.0)),
+            })
+            .collect();
+        let mut one = || variables.add(variable().min(0.0));
+        let devices = memories.into_iter().map(|memory| of_device(&mut one, memory)).collect();
         let of_stage = |one: &mut dyn FnMut() -> Variable, choices: usize| StageVariables {
             forward: one(),
             backward: one(),

@@ -59,15 +59,17 @@ fn found(
     for (schedule, engine) in named(&keeping).into_iter().take_while(|_| !stop.is_due()) {
         pool.extend(forced(model, options.objective, &schedule, &engine));
     }
+    let within = stop.within(stop.remaining() / 3);
     let held_back = annealed(
         model,
         &Options { effort: options.effort / 4, use_all_time: false, ..options.clone() },
         bound,
-        pool.held_back(model, options.objective),
-        &stop.within(stop.remaining() / 3),
+        pool.held_back(model, options.objective, &within),
+        &within,
         progress,
     );
     pool.extend(held_back);
+    is_cut_short |= within.is_due() && !pool.reaches(bound);
     // What keeps everything may need more than that for a single microbatch.
     for roomy in roomier(&keeping).into_iter().filter(|roomy| check_fits(roomy).is_ok()) {
         if stop.is_due() || pool.reaches(bound) {
@@ -110,10 +112,11 @@ impl Pool {
     }
 
     /// The same with a few microbatches held back in each.
-    fn held_back(&self, model: &Model, objective: Objective) -> Self {
+    fn held_back(&self, model: &Model, objective: Objective, stop: &Stop) -> Self {
         let mut held = Self::default();
         for found in &self.0 {
-            let changed = held_back(model, &found.schedule).filter_map(|changed| {
+            let changed = held_back(model, &found.schedule).take_while(|_| !stop.is_due());
+            let changed = changed.filter_map(|changed| {
                 ReplayedSchedule::new(model, objective, changed, improved(&found.engine)).ok()
             });
             held.extend(changed.map(|changed| changed.without_needless(model, objective)));

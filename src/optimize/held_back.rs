@@ -2,11 +2,12 @@
 //!
 //! Before the first backward can reach it, a device idles when its memory is full; and after its last forward, when it has done all
 //! that it held. A microbatch that is recomputed holds next to nothing in between. So its Fs may run in the idle time at the
-//! beginning, and its Rs and backwards in that at the end: for the price of its Rs, it takes no other time. `docs/bounds.md` has the
+//! beginning, and its Rs and backwards in that at the end: it costs only the time of its Rs. `docs/bounds.md` has the
 //! bound that this sets (*Work against memory*).
 //!
 //! The last few microbatches are taken out of a schedule, and put back in that way: into gaps that are long enough, or at places in
-//! the orders. Replay says whether the result is valid; it is to be annealed.
+//! the orders. Replay says whether the result is valid; it is to be annealed. Models have one direction here, one level of
+//! recomputation, and no pairs or copies.
 
 use crate::model::{Kind, Microbatch, Model, Pass, Stage, Ticks};
 use crate::replay::replay;
@@ -138,8 +139,8 @@ impl Line {
     }
 }
 
-/// The schedule with so many microbatches held back: their Fs come first, their Ws last, and their Rs and Is right before the I of the microbatch that is so many
-/// before the last; nothing where there are too few others.
+/// The schedule with so many microbatches held back: their Fs come first, their Ws last, and their Rs and Is right before the I of the
+/// microbatch that is so many before the last of the others. Nothing where there are too few of these.
 fn in_order(model: &Model, schedule: &Schedule, count: u32, before: u32) -> Option<Schedule> {
     let last = model.microbatches().checked_sub(count)?.checked_sub(1)?;
     let next = last.checked_sub(before)?;

@@ -92,17 +92,17 @@ impl Search<'_> {
     /// Looks at blocks with the fewest steps in an interval in which one fits where no step is passed over, and with one more.
     fn of(&mut self, period: u32) {
         let (model, stop) = (self.model, self.effort.stop);
+        let mut random = fastrand::Rng::with_seed(self.effort.seed.wrapping_add(u64::from(period)));
+        let mut seen = BTreeSet::new();
+        let numbers = fewest_steps(model, period, stop).map(|fewest| fewest..fewest + NUMBERS_OF_STEPS);
+        for steps in numbers.clone().into_iter().flatten() {
+            self.consider(Rounds::placed(model, period, steps, || false), &mut seen);
+        }
         let fullest = most_chunks(model) * period as usize;
         for steps in fullest..fullest + NUMBERS_OF_STEPS {
             self.thin(Rounds::placed(model, period, steps, || false));
         }
-        let Some(fewest) = fewest_steps(model, period, stop) else { return };
-        let mut random = fastrand::Rng::with_seed(self.effort.seed.wrapping_add(u64::from(period)));
-        let mut seen = BTreeSet::new();
-        let numbers = fewest..fewest + NUMBERS_OF_STEPS;
-        numbers
-            .clone()
-            .for_each(|steps| self.consider(Rounds::placed(model, period, steps, || false), &mut seen));
+        let Some(numbers) = numbers else { return };
         let each = self.tries / NUMBERS_OF_STEPS / PASSED_OVER.len();
         for steps in numbers {
             for over in PASSED_OVER {
@@ -130,13 +130,15 @@ impl Search<'_> {
     fn thin(&mut self, rounds: Option<Rounds<'_>>) {
         let Some(rounds) = rounds.filter(|rounds| self.tries > 0 && !rounds.fits()) else { return };
         for repetitions in rounds.thinned(self.effort.stop) {
-            self.take(&rounds, &repetitions, "thinned block");
+            if self.tries > 0 {
+                self.take(&rounds, &repetitions, "thinned block");
+            }
         }
     }
 
     /// Replays these repetitions of a block, and keeps them if they are the best.
     fn take(&mut self, rounds: &Rounds<'_>, repetitions: &[usize], what: &str) {
-        self.tries = self.tries.saturating_sub(1);
+        self.tries -= 1;
         let Some(schedule) = rounds.unrolled(repetitions) else { return };
         let engine = format!("{what} of {} in pairs", rounds.period);
         let replayed = ReplayedSchedule::new(self.model, self.effort.objective, schedule, engine).ok();
@@ -324,7 +326,12 @@ impl<'a> Rounds<'a> {
         let evenly = |left_out: usize| -> Vec<usize> {
             (0..=last).map(|at| at + (at * left_out).checked_div(last).unwrap_or(0)).collect()
         };
-        let (mut fewest, mut enough) = (0, last * room.reach());
+        // Upwards from few in ever larger steps, since many take long to look at.
+        let most = last * room.reach();
+        let (mut fewest, mut enough) = (0, 0);
+        while enough < most && !stop.is_due() && !room.fit(&evenly(enough)) {
+            (fewest, enough) = (enough + 1, (2 * enough + 1).min(most));
+        }
         while fewest < enough && !stop.is_due() {
             let middle = usize::midpoint(fewest, enough);
             if room.fit(&evenly(middle)) {

@@ -40,8 +40,8 @@ pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, objective
 /// How much memory of a device is empty at the beginning and at the end, in units times ticks, where no activation holds more than
 /// `most`, and the passes of the device take at least `least` in all. Nothing where the two could overlap.
 ///
-/// By the time that k forwards take, no more than k + 1 have begun; in the time that k backwards take before the end, no more
-/// than k + 1 are left to be done.
+/// Before k forwards have ended, no more than k of them have begun. In the time that k - 1 backwards take before the end, no more than k
+/// are left.
 pub(super) fn ramps(model: &Model, device: Device, most: Units, capacity: Units, least: Ticks) -> i128 {
     let stages = || model.placement().stages_of(device).iter();
     let forward = stages().map(|&stage| model.duration(stage, Kind::F)).min().unwrap_or_default();

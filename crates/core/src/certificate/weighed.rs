@@ -1,19 +1,18 @@
 //! **Work against memory.** What takes a device less time may hold memory for longer. Passes in pairs take a device less time,
-//! but each of them takes longer, so what its microbatch holds is held for longer, on all devices that it is under way through. And
-//! what is recomputed holds less, but takes time. This bound weighs the one against the other, over all devices together.
+//! but each of them takes longer, so what its microbatch holds is held for longer, on every device that it has entered and not yet
+//! left. And what is recomputed holds less, but takes time. This bound weighs the one against the other, over all devices together.
 //!
-//! For a device, let t be the time from its head to its tail, and C its capacity. Of all that its microbatches may do, let the
+//! For a device, let t be the time between its head and its tail, and C its capacity. Of all that its microbatches may do, let the
 //! number of each be what a schedule chooses: pairs of a forward, a backward and a kind; and for each stage what is kept, or
 //! recomputed at a level. Let *work* be what its Fs, Is and Ws take one by one.
 //!
 //! - *Time*: `t >= work - what pairs save + what Rs take + idle`. Before the first backward can reach the device, it runs Fs and Rs
-//!   alone, in no pair, and holds the memory of all of them. After the last forward, it runs Rs and backwards alone, and held the
-//!   memory of all of them. What is left of these two windows is idle.
+//!   alone, in no pair, and holds the memory of all of them at its end. After the last forward, it runs Rs and backwards alone, and
+//!   already held the memory of all of them. What is left of these two windows is idle.
 //! - *Memory*: `C * t >= sum of what is held times how long + ramps`. What a choice keeps is held from the start of F to
 //!   the end of I, so at least for the time of one microbatch alone, and longer by what every pair with one of the Fs and
 //!   Is in between takes longer than that pass; the rest is held from the start of R. Then W holds what it needs. The ramps are
-//!   what memory is empty at the beginning and at the end: by the time that k forwards take, no more than k + 1 have begun; and
-//!   in the time that k backwards take before the end, no more than k + 1 are left to be done.
+//!   the memory that must still be empty at the beginning, and is empty again at the end, as in [area](super::area).
 //! - *Numbers*: each F, or backward, outside these windows is in one pair at most; those in the windows are in none. For each
 //!   stage and microbatch there is one choice.
 //!
@@ -130,11 +129,11 @@ pub fn weighed_terms(model: &Model, objective: Objective) -> WeighedTerms {
     let apart = model.with_own_links();
     let (held, paths) = (amounts_below(&apart), Paths::new(&apart));
     let short = shortened(&apart);
-    let directions = apart.placement().directions();
+    let (directions, has_pairs) = (apart.placement().directions(), apart.has_cheaper_pairs());
     let stages = Stage::all(apart.stages()).map(|stage| {
         let first = (0..directions).find(|&at| apart.placement().leads_through(stage, Microbatch(at)));
         let microbatches = first.map_or(0, |at| apart.microbatches().saturating_sub(at).div_ceil(directions));
-        let choices = choices(&apart, &held, &paths, stage);
+        let choices = choices(&apart, &held, &paths, stage, has_pairs);
         let whole = if choices.len() > 1 { held.activation(stage) } else { choices[0].holds };
         StageTerms {
             device: apart.placement().device_of(stage),
@@ -181,7 +180,13 @@ pub fn weighed_terms(model: &Model, objective: Objective) -> WeighedTerms {
 
 /// What can be done about a stage. Where copies to the host free memory as well, only the least that stays is counted, which takes no
 /// work.
-fn choices(model: &Model, held: &Model, paths: &Paths<'_>, stage: Stage) -> Vec<ChoiceTerms> {
+fn choices(
+    model: &Model,
+    held: &Model,
+    paths: &Paths<'_>,
+    stage: Stage,
+    has_pairs: bool,
+) -> Vec<ChoiceTerms> {
     let duration = |kind| model.duration(stage, kind);
     let area = |units: Units, ticks: Ticks| i128::from(units.0) * i128::from(ticks.0);
     let lifespan = paths.input_head(stage) + duration(Kind::I) - paths.forward_head(stage);
@@ -195,7 +200,7 @@ fn choices(model: &Model, held: &Model, paths: &Paths<'_>, stage: Stage) -> Vec<
         let kept = kept.min(whole);
         // R comes between F and I, which a chain with pairs may leave more room for.
         let in_turn = duration(Kind::F) + again + duration(Kind::I);
-        let long = if model.has_cheaper_pairs() { lifespan } else { lifespan.max(in_turn) };
+        let long = if has_pairs { lifespan } else { lifespan.max(in_turn) };
         let area = area(kept, long) + area(whole - kept, again + duration(Kind::I));
         Some(ChoiceTerms { holds: kept, again, area })
     };
@@ -280,6 +285,8 @@ struct Sum<'a> {
     beyond: Vec<Vec<i128>>,
     /// By stage: what the least choice counts.
     least: Vec<i128>,
+    /// By device: its stages.
+    stages: Vec<Vec<usize>>,
 }
 
 impl<'a> Sum<'a> {
@@ -314,7 +321,11 @@ impl<'a> Sum<'a> {
             least.push(lowest);
             beyond.push(counts.iter().map(|counts| counts - lowest).collect());
         }
-        Some(Self { terms, weights, needed, under_way, beyond, least })
+        let mut stages = vec![Vec::new(); terms.devices.len()];
+        for (at, stage) in terms.stages.iter().enumerate() {
+            stages[stage.device.index()].push(at);
+        }
+        Some(Self { terms, weights, needed, under_way, beyond, least, stages })
     }
 
     /// The least makespan or device span that the weights prove.
@@ -370,9 +381,8 @@ impl<'a> Sum<'a> {
     /// The stages of a device, with their choices: what each holds, how long its R takes, and what it costs in the first and in
     /// the last window.
     fn of_device(&self, device: usize) -> impl Iterator<Item = (usize, &'a StageTerms, Vec<Cost>)> + '_ {
-        let stages =
-            self.terms.stages.iter().enumerate().filter(move |(_, stage)| stage.device.index() == device);
-        stages.map(|(at, stage)| {
+        self.stages[device].iter().map(|&at| {
+            let stage = &self.terms.stages[at];
             let firsts = self.weights.choices.get(at);
             let costs = stage.choices.iter().enumerate().map(|(choice, of)| {
                 let beyond = self.beyond[at][choice];
