@@ -62,6 +62,18 @@ pub fn lower_bound_until(
         .fold(alone, better)
 }
 
+/// The bounds of a model of passes alone that rest on one device or on none, each by itself: those that Rocq has theorems about, and
+/// [`BoundReason::Ramps`].
+#[must_use]
+pub fn closed_bounds(model: &Model, objective: Objective) -> Vec<Bound> {
+    let apart = model.with_own_links();
+    let (relaxed, real) = (relaxed(&apart), Paths::new(&apart));
+    let paths = Paths::new(&relaxed);
+    let of_devices =
+        Device::all(model.devices()).flat_map(|device| of_device(&real, &paths, device, objective));
+    std::iter::once(alone(model, objective)).chain(of_devices).collect()
+}
+
 /// The better one of two bounds, the first of equals.
 fn better(best: Bound, bound: Bound) -> Bound {
     if bound.value > best.value { bound } else { best }
