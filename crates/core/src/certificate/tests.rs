@@ -505,6 +505,22 @@ fn windows_are_those_of_the_direction_in_which_they_are_shorter() {
 }
 
 #[test]
+fn of_passes_alone_the_best_closed_form_is_one_of_those_of_each_device() {
+    let v = Placement::v(3).expect("a placement");
+    for capacity in [2, 3, 6] {
+        let model = Model::equal_stages(v.clone(), 20, [3, 4, 2, 1])
+            .and_then(|model| model.with_uniform_activation_capacity(Some(model::Units(capacity))))
+            .expect("a model");
+        for objective in [Objective::Makespan, Objective::DeviceSpan] {
+            let each = closed_bounds(&model, objective);
+            assert!(each.iter().all(|bound| holds(&model, objective, bound) == Ok(())));
+            let best = each.iter().map(|bound| bound.value).max();
+            assert_eq!(best, Some(lower_bound_within(&model, objective, 0).value));
+        }
+    }
+}
+
+#[test]
 fn no_figure_of_any_reason_can_be_changed() {
     let v = model::Placement::v(3).expect("a placement");
     let tight = Model::equal_stages(v, 20, [3, 4, 2, 1])
