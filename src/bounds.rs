@@ -1,6 +1,6 @@
 //! Lower bounds: those that the [core](crate::certificate) derives from the model alone, and the one for which it has to be given
-//! weights: where pairs save time, or recomputation saves memory. These are the solution of a linear program in floating point; the core derives the
-//! bound from them again, in whole numbers, and any weights give one that is true.
+//! weights, where pairs save time or recomputation saves memory. The weights are the solution of a linear program in floating
+//! point. The core derives the bound from them in whole numbers, and any weights give one that is true.
 
 #[cfg(feature = "milp")]
 mod program;

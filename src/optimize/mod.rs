@@ -485,7 +485,7 @@ fn searched(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Searched, OptimizeError> {
     let objective = options.objective;
-    // The closed forms cost nothing; the rest only where they leave a gap.
+    // The closed forms and one linear program cost little; the rest only where they leave a gap.
     let mut bound = bounds::lower_bound_until(model, objective, 0, &mut || false);
     let mut search = search::Search::new(space, options, bound.value, stop.clone(), progress);
     for known in known {
