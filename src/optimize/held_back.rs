@@ -222,9 +222,26 @@ mod tests {
         assert_eq!(in_gaps(&model, &kept, 10, Again::Apart), None);
         assert_eq!(in_order(&model, &kept, 10, 0), None);
         assert_eq!(in_order(&model, &kept, 8, 2), None);
-        // Annealed, more of them fill both windows.
-        let options = Options { effort: 4_000_000, exact_effort: 0, ..Options::default() };
+    }
+
+    /// With everything kept, 313 is the least. To hold one microbatch back takes 306, and no schedule less.
+    #[test]
+    fn one_is_held_back_where_that_is_shorter_than_to_keep_everything() {
+        let plain = Model::equal_stages(Placement::v(4).expect("a placement"), 16, [3, 4, 2, 0]);
+        let plain = plain.expect("a model");
+        let level = RecomputeLevel { checkpoint: vec![Units(0); 8], duration: Some(vec![Ticks(3); 8]) };
+        let model = plain
+            .with_plain_memory(Memory { activation: vec![Units(2); 8], ..plain.memory().clone() })
+            .and_then(|model| model.with_recompute(Some(Recompute { levels: vec![level], fused: false })))
+            .and_then(|model| model.with_uniform_activation_capacity(Some(Units(12))))
+            .expect("a model");
+        let options = Options { effort: 40_000_000, exact_effort: 0, ..Options::default() };
         let solution = optimize(&model, &options, &mut |_| ()).expect("a schedule");
-        assert_eq!((solution.lower_bound(), solution.value()), (Ticks(46), Ticks(46)), "{}", solution.engine);
+        assert_eq!(
+            (solution.lower_bound(), solution.value()),
+            (Ticks(306), Ticks(306)),
+            "{}",
+            solution.engine
+        );
     }
 }
