@@ -36,6 +36,7 @@ mod justify;
 mod lengths;
 pub mod mean;
 mod needless;
+mod needs;
 mod partly;
 pub mod periodic;
 mod placed;

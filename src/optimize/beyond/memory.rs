@@ -8,7 +8,7 @@
 
 use super::super::feasible::Infeasible;
 use super::least::least;
-use super::sources::bare;
+use super::sources::{Source, bare};
 use crate::catalog;
 use crate::model::{Device, Kind, Model, Pass, Units};
 use crate::optimize::{OptimizeError, Options, Progress, Solution, optimize};
@@ -106,29 +106,31 @@ fn is_over(excess: &[Units]) -> bool {
 
 /// More schedules for a model whose memory is more than what F keeps, with what made them: those found with every I and the W
 /// right behind it as a B, which never holds more than F kept; named ones; and the one of least memory.
-pub(super) fn others(
-    model: &Model,
-    apart: &Apart,
-    stop: &Stop,
-) -> Result<Vec<(Schedule, String)>, Infeasible> {
-    let mut found: Vec<(Schedule, String)> = Vec::new();
+pub(super) fn others(model: &Model, apart: &Apart, stop: &Stop) -> Result<Vec<Source>, Infeasible> {
+    let mut found: Vec<Source> = Vec::new();
     for solution in &apart.solutions {
         found.extend(fused(&solution.schedule).map(|fused| (fused, solution.engine.clone())));
     }
-    let stop = stop.within(stop.remaining() / 8);
-    for entry in catalog::entries() {
-        for plain in [&*model.memory_floor(), &apart.room] {
-            let made = entry.generate_until(plain, &stop).ok();
-            let engine = entry.name_on(model.placement());
-            found.extend(made.map(|schedule| (bare(&schedule), engine.to_owned())));
-        }
-    }
+    found.extend(named(model, apart, &stop.within(stop.remaining() / 8)));
     found.extend(least(model)?.map(|least| (least, "one microbatch at a time".to_owned())));
     Ok(found)
 }
 
+/// The named schedules for the floor, and for the model in which something was found last.
+pub(super) fn named(model: &Model, apart: &Apart, stop: &Stop) -> Vec<Source> {
+    let mut found = Vec::new();
+    for entry in catalog::entries() {
+        for plain in [&*model.memory_floor(), &apart.room] {
+            let made = entry.generate_until(plain, stop).ok();
+            let engine = entry.name_on(model.placement());
+            found.extend(made.map(|schedule| (bare(&schedule), engine.to_owned())));
+        }
+    }
+    found
+}
+
 /// The schedule with every I and the W right behind it as a B; nothing if there is none.
-fn fused(schedule: &Schedule) -> Option<Schedule> {
+pub(super) fn fused(schedule: &Schedule) -> Option<Schedule> {
     let mut is_fused = false;
     let orders = schedule.orders().iter().map(|order| {
         let mut fused: Vec<Pass> = Vec::with_capacity(order.len());

@@ -15,9 +15,11 @@
 //! What to do about memory, [`memory`] says, about recomputation, [`levels`], and what to offload, [`offload`]. Two directions,
 //! which those searches do not know either, are for [`two_way`].
 
+mod along;
 mod around;
 mod climb;
 mod fit;
+mod guided;
 mod least;
 mod levels;
 mod list;
@@ -39,10 +41,12 @@ use super::{
 use crate::bounds::lower_bound_until;
 use crate::certificate::{self, Bound, shortened};
 use crate::model::{Model, Overlap, Ticks};
+use crate::parallel;
 use crate::stop::Stop;
 use around::Around;
 use climb::Climb;
 use fit::Fit;
+use guided::Guided;
 pub(super) use least::check;
 use levels::Choice;
 use memory::Apart;
@@ -101,6 +105,10 @@ struct Search<'a> {
     around: Option<usize>,
     /// Whether an earlier search had to end before its effort was spent.
     is_cut_short: bool,
+    /// The best of what the searches for passes alone found.
+    alone: Option<Ticks>,
+    /// The best list scheduling along forwards.
+    guided: Option<Guided>,
     /// What is valid under the model.
     found: Vec<Found>,
 }
@@ -121,7 +129,19 @@ impl<'a> Search<'a> {
         // With corridors, half of the time is left for them and for random changes.
         let sixteenths = if around.is_some() { 8 } else { 12 };
         let until = options.stop.within(time / 16 * sixteenths);
-        Self { model, options, plain, bound, time, until, around, is_cut_short: false, found: Vec::new() }
+        Self {
+            model,
+            options,
+            plain,
+            bound,
+            time,
+            until,
+            around,
+            is_cut_short: false,
+            alone: None,
+            guided: None,
+            found: Vec::new(),
+        }
     }
 
     /// So many sixteenths of all the time, from now on, at most.
@@ -182,8 +202,16 @@ impl<'a> Search<'a> {
         let sixteenths =
             match (self.around.is_some(), self.model.can_offload(), self.model.has_cheaper_pairs()) {
                 (true, ..) => 4,
+                (false, true, _) if !self.model.has_plain_memory() => 3,
                 (false, true, _) | (false, false, true) => 5,
-                (false, false, false) => 8,
+                // Where memory is not plain, list scheduling with all of it finds more.
+                (false, false, false) => {
+                    if self.model.has_plain_memory() {
+                        8
+                    } else {
+                        5
+                    }
+                }
             };
         let options = Options { stop: self.share(sixteenths), ..self.options.clone() };
         let bound = self.bound.value;
@@ -297,7 +325,7 @@ impl<'a> Search<'a> {
     /// # Errors
     /// When replay rejects what a search of the same memory proposes.
     fn without_pairs(
-        &self,
+        &mut self,
         by_choice: &[(Choice, Apart)],
         sources: &mut Vec<Source>,
     ) -> Result<Vec<ReplayedSchedule>, OptimizeError> {
@@ -310,6 +338,7 @@ impl<'a> Search<'a> {
                 let (schedule, engine) = (choice.named(model, &bare(&found.schedule)), found.engine.clone());
                 without.push(ReplayedSchedule::new(model, self.options.objective, schedule, engine)?);
             }
+            self.alone = without.iter().map(|found| found.value).min();
             return Ok(without);
         }
         // One microbatch may fit with other levels alone.
@@ -331,6 +360,9 @@ impl<'a> Search<'a> {
             };
             without.extend(self.replayed(source.clone()).or_else(|| fit.fitted(&source.0, &source.1)));
         }
+        self.alone = without.iter().map(|found| found.value).min();
+        let along = self.schedule_along(by_choice);
+        without.extend(along);
         without.sort_by_key(ReplayedSchedule::rank);
         // The best of them is worth a search around it.
         sources.extend(without.first().map(|best| (best.schedule.clone(), best.engine.clone())));
@@ -364,13 +396,15 @@ impl<'a> Search<'a> {
         let least: Vec<ReplayedSchedule> = least.flatten().filter_map(|least| self.replayed(least)).collect();
         self.found.extend(least.into_iter().map(|least| (least, None)));
         let without = without.iter().map(|found| (found.schedule.clone(), found.engine.clone()));
-        for (schedule, engine) in roomier.into_iter().chain(sources.iter().cloned()).chain(without) {
-            let schedule = bare(&schedule);
+        let all: Vec<Source> = roomier.into_iter().chain(sources.iter().cloned()).chain(without).collect();
+        let found = parallel::map(self.options.threads, &all, |(schedule, engine)| {
+            let schedule = bare(schedule);
             let mut offloads = self.offloads(self.passes() / 100, &self.until);
-            let fitted = offloads.fitted(&schedule, &engine);
-            let instead = offloads.instead_of_recomputing(&schedule, &engine);
-            self.found.extend(fitted.into_iter().chain(instead).map(|found| (found, None)));
-        }
+            let fitted = offloads.fitted(&schedule, engine);
+            let instead = offloads.instead_of_recomputing(&schedule, engine);
+            [fitted, instead]
+        });
+        self.found.extend(found.into_iter().flatten().flatten().map(|found| (found, None)));
     }
 
     fn climb(&self, passes_left: usize, stop: &Stop) -> Climb<'a> {
@@ -470,8 +504,8 @@ impl<'a> Search<'a> {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<(), OptimizeError> {
         let last = apart.solutions.last().expect("something was found for passes alone");
-        let chosen = self.found.iter().map(|(found, _)| found.value).min();
-        let alone = without.iter().map(|found| found.value).min();
+        let chosen = self.found.iter().map(|(found, _)| found).chain(without).map(|found| found.value).min();
+        let alone = self.alone;
         let is_better = match (alone, chosen) {
             (Some(alone), Some(chosen)) => (alone - chosen).0 > alone.0 / CLEARLY,
             (Some(_), None) => false,
@@ -508,6 +542,7 @@ impl<'a> Search<'a> {
         if let Some(value) = starts.iter().map(|(found, _)| found.value).min() {
             self.raise_bound_below(value, progress);
         }
+        self.search_along(&mut starts);
         let passes = if options.use_all_time { usize::MAX } else { self.passes() / 4 };
         let mut least = starts.iter().map(|(found, _)| found.value).min();
         let mut tell = |value: Ticks| {

@@ -9,7 +9,10 @@
 mod steps;
 
 use std::collections::VecDeque;
+use std::iter;
 
+use super::memory::fused;
+use super::sources::named;
 use crate::certificate::Objective;
 use crate::model::{Device, Kind, Model, Pass, Ticks, Units};
 use crate::optimize::replayed::ReplayedSchedule;
@@ -31,10 +34,17 @@ pub(super) fn roomier(
     options: &Options,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Vec<(Schedule, String)>, OptimizeError> {
-    let mut found = Vec::new();
     let plain = plain.with_recompute(None).expect("what keeps all of it needs no level");
+    if model.memory().capacity.iter().all(Option::is_none) {
+        return Ok(Vec::new());
+    }
+    // What is shorter as it is may be longer once activations are offloaded: named ones are tried in any case, those that
+    // idle least first.
+    let unlimited = plain.with_uniform_activation_capacity(None).expect("without a limit, none is wrong");
+    let mut found = named(&unlimited, &options.stop.within(options.stop.remaining() / 8));
+    found.reverse();
     for quarters in [5, 6, 8, 12, 16, 0] {
-        if options.stop.is_due() || model.memory().capacity.iter().all(Option::is_none) {
+        if options.stop.is_due() {
             break;
         }
         let more = |device| {
@@ -134,8 +144,12 @@ impl Offloads<'_> {
         let mut all = vec![schedule.clone()];
         for share in WAITING {
             let other = with_weights_earlier(self.model, schedule, share);
-            if !all.contains(&other) {
-                all.push(other);
+            // A B leaves nothing that waits.
+            let whole = if self.model.has_plain_memory() { None } else { fused(&other) };
+            for other in iter::once(other).chain(whole) {
+                if !all.contains(&other) {
+                    all.push(other);
+                }
             }
         }
         let best = all.iter().filter_map(|schedule| self.fitted_in_order(schedule, engine));

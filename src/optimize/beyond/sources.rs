@@ -3,10 +3,13 @@
 use super::levels::{self, Choice};
 use super::memory::{self, Apart};
 use super::{EFFORT_PER_REPLAYED_PASS, optimize};
+use crate::block::Passes;
 use crate::catalog;
-use crate::model::{Model, Stage};
+use crate::kernel::{IndexedPass, IndexedProblem};
+use crate::model::{Kind, Microbatch, Model, Pass, Stage, Units};
 use crate::optimize::replayed::ReplayedSchedule;
 use crate::optimize::{OptimizeError, Options, Progress, Solution};
+use crate::optimize::{starting_points, zone};
 use crate::schedule::Schedule;
 use crate::stop::Stop;
 
@@ -128,6 +131,53 @@ pub(super) fn with_longer_messages(model: &Model, plain: &Model) -> Model {
     // Where the times do not fit, the plain model is as good.
     plain.with_costs(costs).unwrap_or_else(|_| plain.clone())
 }
+
+/// Orders of passes whose forwards are worth scheduling along, with what made them: what was found for passes alone; the named
+/// schedules; blocks that need ever less memory; and uniform offsets. Where the model recomputes, some recompute everything.
+pub(super) fn guides(plain: &Model, apart: &Apart, stop: &Stop) -> Vec<(Vec<Vec<Pass>>, String)> {
+    let mut found: Vec<(Vec<Vec<Pass>>, String)> = Vec::new();
+    let mut add = |orders: Vec<Vec<Pass>>, engine: String| {
+        if found.iter().all(|(other, _)| *other != orders) {
+            found.push((orders, engine));
+        }
+    };
+    for solution in &apart.solutions {
+        add(solution.schedule.orders().to_vec(), solution.engine.clone());
+    }
+    for (schedule, engine) in memory::named(plain, apart, &stop.within(stop.remaining() / 4)) {
+        add(schedule.orders().to_vec(), engine);
+    }
+    let again = plain.memory().checkpoint.is_some();
+    let floor = plain.memory_floor();
+    for less in 0..LESS_ROOM {
+        let Some(room) = floor.with_less_room(&vec![Units(less); plain.devices() as usize]) else { break };
+        for recompute in [false, true].into_iter().filter(|&recompute| again || !recompute) {
+            let Ok(best) = zone::least_interval(&room, Passes { recompute, ..Passes::SPLIT }, stop) else {
+                continue;
+            };
+            if let Ok(schedule) = best.block.expand(&room, room.microbatches()) {
+                add(schedule.orders().to_vec(), "exact block".to_owned());
+            }
+        }
+    }
+    let problem = IndexedProblem::split(plain, &vec![false; plain.stages() as usize]);
+    for growth in starting_points::growths(&floor) {
+        let forwards = starting_points::uniform(plain, &problem, growth);
+        let pass = |pass: &IndexedPass, kind| {
+            Pass::new(problem.class(pass.class).stage, kind, Microbatch(pass.microbatch))
+        };
+        for kinds in [&[Kind::F][..], &[Kind::F, Kind::R][..]].into_iter().take(1 + usize::from(again)) {
+            let order = |order: &Vec<IndexedPass>| {
+                order.iter().flat_map(|of| kinds.iter().map(move |&kind| pass(of, kind))).collect()
+            };
+            add(forwards.iter().map(order).collect(), "uniform offsets".to_owned());
+        }
+    }
+    found
+}
+
+/// How often blocks with less memory are looked for, each time with a unit less.
+const LESS_ROOM: i64 = 8;
 
 /// The schedule without what was said of it under another model.
 pub(super) fn bare(schedule: &Schedule) -> Schedule {

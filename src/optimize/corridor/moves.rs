@@ -7,6 +7,7 @@ use std::iter;
 use crate::certificate::shortened;
 use crate::kernel::{IndexedOrders, IndexedPass, IndexedProblem};
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Units};
+use crate::optimize::needs::Needs;
 use crate::schedule::{Schedule, ScheduleError};
 
 /// Passes of one stage and kind, one of each microbatch.
@@ -133,15 +134,9 @@ impl Moves {
         let short = shortened(model);
         for class in &mut moves.classes {
             let (stage, kind) = (class.stage, class.kind);
-            let (kept, for_weight) = (model.activation(stage).0, model.retained_for_weight(stage).0);
             class.work = short.duration(stage, kind).0;
-            let (used, sent) = buffers(model, stage, kind);
-            class.sends = sent;
-            class.held = match kind {
-                Kind::F => kept - used,
-                Kind::I => for_weight - kept - used,
-                _ => -for_weight,
-            };
+            let needs = Needs::of(model, stage, kind, false);
+            (class.held, class.sends) = (needs.held - needs.uses, needs.sends);
         }
         moves.all = moves.singles(model).chain(moves.pairs(model)).collect();
         moves
@@ -178,7 +173,7 @@ impl Moves {
                 weight: None,
                 device,
                 duration: class.duration,
-                acquires: needed(model, stage, kind),
+                acquires: Needs::of(model, stage, kind, false).acquires,
                 fills: class.held <= 0 && class.sends.is_none() && !is_in_pairs && leaves_room,
             };
             let weight = self.place(stage, Kind::W).filter(|_| kind == Kind::I && !is_plain);
@@ -186,7 +181,7 @@ impl Moves {
                 ready: vec![at],
                 weight: Some(weight),
                 duration: model.duration(stage, Kind::B).0,
-                acquires: needed(model, stage, Kind::B),
+                acquires: Needs::of(model, stage, Kind::B, false).acquires,
                 fills: false,
                 ..single
             });
@@ -213,6 +208,7 @@ impl Moves {
                     continue;
                 };
                 let apart = model.duration(forward, Kind::F) + model.duration(backward, kind);
+                let acquires = |stage, kind| Needs::of(model, stage, kind, false).acquires;
                 // The weights of a stage are gathered once for both.
                 let twice = if forward == backward { model.gathered(forward) } else { Units::ZERO };
                 moves.push(Move {
@@ -220,7 +216,7 @@ impl Moves {
                     weight: weight.filter(|_| kind == Kind::B),
                     device: device.index(),
                     duration: (apart - saves).0,
-                    acquires: needed(model, forward, Kind::F) + needed(model, backward, kind) - twice.0,
+                    acquires: acquires(forward, Kind::F) + acquires(backward, kind) - twice.0,
                     fills: false,
                 });
             }
@@ -404,33 +400,6 @@ impl Moves {
         }
         (passes == self.passes()).then_some(Sequence { moves, makespan })
     }
-}
-
-/// The buffer of the message that a pass uses, in units, and the device that receives what it sends, with the buffer for that.
-fn buffers(model: &Model, stage: Stage, kind: Kind) -> (i64, Option<(usize, i64)>) {
-    let placement = model.placement();
-    let (before, after) = (placement.stage_before(stage), placement.stage_after(stage));
-    let over_first = before.map_or(0, |before| model.receive_after(before).0);
-    let over_last = after.map_or(0, |_| model.receive_after(stage).0);
-    let to = |next: Option<Stage>, buffer: i64| {
-        next.filter(|_| buffer > 0).map(|next| (placement.device_of(next).index(), buffer))
-    };
-    match kind {
-        Kind::F => (over_first, to(after, over_last)),
-        Kind::I | Kind::B => (over_last, to(before, over_first)),
-        Kind::R | Kind::W => (0, None),
-    }
-}
-
-/// How much more a device must have room for while a pass runs on its own, where the message that it uses is there, in units.
-fn needed(model: &Model, stage: Stage, kind: Kind) -> i64 {
-    let (kept, for_weight) = (model.activation(stage), model.retained_for_weight(stage));
-    let grows = match kind {
-        Kind::F => kept,
-        Kind::I => (for_weight - kept).max(Units::ZERO),
-        _ => Units::ZERO,
-    };
-    grows.0 + model.beside(stage, kind).0 - buffers(model, stage, kind).0
 }
 
 /// The same, with the longest chains that follow.

@@ -101,7 +101,7 @@ fn what_is_short_of_memory_recomputes_or_offloads_whichever_is_better() {
         let both = levels.with_offload(Some(offload)).expect("offloading");
         let [both, by_levels, by_copies] =
             [both.clone(), levels, both.with_recompute(None).expect("a model")].map(|model| {
-                let options = Options { effort: 20_000_000, exact_effort: 0, ..Options::default() };
+                let options = Options { effort: 40_000_000, exact_effort: 0, ..Options::default() };
                 optimize(&model, &options, &mut |_| {}).expect("it is feasible")
             });
         assert!(both.value() <= by_levels.value(), "{} {}", both.value(), by_levels.value());
