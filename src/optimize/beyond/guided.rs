@@ -32,23 +32,31 @@ impl Guided {
 }
 
 impl Search<'_> {
+    /// Whether memory is more than what F keeps, and limited.
+    pub(super) fn is_scheduled_along(&self) -> bool {
+        !self.model.has_plain_memory() && self.plain.memory().capacity.iter().any(Option::is_some)
+    }
+
     /// What list scheduling gives along forwards, with all the memory that passes need. The search among levels that found the
     /// shortest is kept.
     pub(super) fn schedule_along(&mut self, by_choice: &[(Choice, Apart)]) -> Vec<ReplayedSchedule> {
-        if self.model.has_plain_memory() {
+        if !self.is_scheduled_along() {
             return Vec::new();
         }
-        let (sixteenths, passes) = match (self.has_choices(), self.model.can_offload()) {
-            (_, true) => (1, 0),
-            (true, false) => (2, self.options.effort / 100),
-            (false, false) => (5, self.options.effort / 20),
+        // Pairs, copies and corridors need the time.
+        let (sixteenths, part) = match (self.model.has_cheaper_pairs(), self.model.can_offload()) {
+            (true, _) => (2, 100),
+            (false, true) => (1, 20),
+            (false, false) if self.around.is_some() => (2, 20),
+            (false, false) => (5, 20),
         };
+        let passes = self.options.effort / part;
         let stop = self.share(sixteenths);
         let mut found = Vec::new();
         let mut least = None;
         for ((choice, apart), left) in by_choice.iter().zip((1..=by_choice.len()).rev()) {
             let plain = choice.of(&self.plain);
-            if plain.memory().capacity.iter().all(Option::is_none) {
+            if stop.is_due() {
                 continue;
             }
             let stop = &stop.within(stop.remaining() / u32::try_from(left).unwrap_or(u32::MAX));
@@ -58,7 +66,9 @@ impl Search<'_> {
             let passes = passes / by_choice.len();
             along.improve(&self.effort(passes, stop));
             let guided = Guided { along, choice: choice.clone(), engines };
-            found.extend(guided.schedules(self.model).into_iter().filter_map(|source| self.fitted(&source)));
+            found.extend(
+                guided.schedules(self.model).into_iter().filter_map(|source| self.fitted(&source, stop)),
+            );
             if guided.along.end().is_some_and(|end| least.is_none_or(|least| end < least)) {
                 least = guided.along.end();
                 self.guided = Some(guided);
@@ -68,17 +78,17 @@ impl Search<'_> {
     }
 
     /// A schedule, if it is valid under the model or a few moves make it so.
-    fn fitted(&self, source: &Source) -> Option<ReplayedSchedule> {
+    fn fitted(&self, source: &Source, stop: &Stop) -> Option<ReplayedSchedule> {
         let mut fit = Fit {
             model: self.model,
             objective: self.options.objective,
             passes_left: self.passes() / 20,
-            stop: self.share(1),
+            stop: stop.within(stop.remaining() / 4),
         };
         self.replayed(source.clone()).or_else(|| fit.fitted(&source.0, &source.1))
     }
 
-    /// Goes on with list scheduling along forwards, if that found the best of these schedules.
+    /// Goes on with list scheduling along forwards, if what that found is about as short as the best of these schedules.
     pub(super) fn search_along(&mut self, starts: &mut [Found]) {
         let Some(mut guided) = self.guided.take() else { return };
         let Some((best, pairs)) = starts.iter_mut().min_by_key(|(found, _)| found.rank()) else { return };
@@ -90,7 +100,10 @@ impl Search<'_> {
         };
         let is_near = guided.along.end().is_some_and(|end| end <= best.value.0 + best.value.0 / CLEARLY);
         if is_near && guided.along.improve(&self.effort(passes, &self.options.stop.within(left / 2))) {
-            let shorter = guided.schedules(self.model).into_iter().filter_map(|source| self.fitted(&source));
+            let shorter = guided
+                .schedules(self.model)
+                .into_iter()
+                .filter_map(|source| self.fitted(&source, &self.options.stop));
             if let Some(shorter) =
                 shorter.min_by_key(ReplayedSchedule::rank).filter(|shorter| shorter.rank() < best.rank())
             {

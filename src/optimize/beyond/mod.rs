@@ -12,7 +12,8 @@
 //! use, and time ended the search for passes alone, it goes on with the time that is left. Where there are few passes,
 //! corridors [around] the best one lead to better ones. In the end the best one is changed at random: its pairs and its orders,
 //! which also decide when the gradients of a stage can be reduced.
-//! What to do about memory, [`memory`] says, about recomputation, [`levels`], and what to offload, [`offload`]. Two directions,
+//! Where memory is more than what F keeps, list scheduling [along] the forwards of all this keeps to what each pass needs.
+//! What else to do about memory, [`memory`] says, about recomputation, [`levels`], and what to offload, [`offload`]. Two directions,
 //! which those searches do not know either, are for [`two_way`].
 
 mod along;
@@ -204,14 +205,9 @@ impl<'a> Search<'a> {
                 (true, ..) => 4,
                 (false, true, _) if !self.model.has_plain_memory() => 3,
                 (false, true, _) | (false, false, true) => 5,
-                // Where memory is not plain, list scheduling with all of it finds more.
-                (false, false, false) => {
-                    if self.model.has_plain_memory() {
-                        8
-                    } else {
-                        5
-                    }
-                }
+                // List scheduling with all the memory that passes need finds more.
+                (false, false, false) if self.is_scheduled_along() => 5,
+                (false, false, false) => 8,
             };
         let options = Options { stop: self.share(sixteenths), ..self.options.clone() };
         let bound = self.bound.value;

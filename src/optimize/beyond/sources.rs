@@ -149,11 +149,18 @@ pub(super) fn guides(plain: &Model, apart: &Apart, stop: &Stop) -> Vec<(Vec<Vec<
     }
     let again = plain.memory().checkpoint.is_some();
     let floor = plain.memory_floor();
-    for less in 0..LESS_ROOM {
-        let Some(room) = floor.with_less_room(&vec![Units(less); plain.devices() as usize]) else { break };
-        for recompute in [false, true].into_iter().filter(|&recompute| again || !recompute) {
-            let Ok(best) = zone::least_interval(&room, Passes { recompute, ..Passes::SPLIT }, stop) else {
-                continue;
+    // A step is the least that any activation takes.
+    let step =
+        Stage::all(plain.stages()).map(|stage| plain.activation(stage).0).filter(|&units| units > 0).min();
+    let kinds = if again { &[false, true][..] } else { &[false][..] };
+    for recompute in kinds {
+        for parts in 0..LESS_ROOM {
+            let less = Units(step.unwrap_or(0).saturating_mul(parts) / 2);
+            let room = floor.with_less_room(&vec![less; plain.devices() as usize]);
+            let Some(room) = room.filter(|_| !stop.is_due()) else { break };
+            let passes = Passes { recompute: *recompute, ..Passes::SPLIT };
+            let Ok(best) = zone::least_interval(&room, passes, &stop.within(stop.remaining() / 2)) else {
+                break;
             };
             if let Ok(schedule) = best.block.expand(&room, room.microbatches()) {
                 add(schedule.orders().to_vec(), "exact block".to_owned());
@@ -176,7 +183,7 @@ pub(super) fn guides(plain: &Model, apart: &Apart, stop: &Stop) -> Vec<(Vec<Vec<
     found
 }
 
-/// How often blocks with less memory are looked for, each time with a unit less.
+/// How often blocks with less memory are looked for, each time with room for half an activation less.
 const LESS_ROOM: i64 = 8;
 
 /// The schedule without what was said of it under another model.

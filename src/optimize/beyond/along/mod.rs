@@ -55,22 +55,35 @@ impl Along {
         stop: &Stop,
     ) -> Self {
         let problem = Problem::new(model);
-        let run = |plans: Vec<(usize, Rule)>| -> Vec<Found> {
-            let found = parallel::map(threads, &plans, |&(guide, rule)| {
-                let plan = Plan::new(model, &guides[guide], rule);
+        let (first, further): (Vec<Rule>, Vec<Rule>) = Rule::all().partition(|rule| rule.is_typical());
+        // Guides may differ in what is not taken from them.
+        let mut plans: Vec<(usize, Plan)> = Vec::new();
+        for (guide, orders) in guides.iter().enumerate() {
+            let plan = Plan::new(model, orders, first[0]);
+            if plans.iter().all(|(_, other)| *other != plan) {
+                plans.push((guide, plan));
+            }
+        }
+        let run = |pieces: Vec<(usize, Rule)>| -> Vec<Found> {
+            let found = parallel::map(threads, &pieces, |&(at, rule)| {
+                if stop.is_due() {
+                    return None;
+                }
+                let (guide, plan) = &plans[at];
+                let plan = plan.with_rule(rule);
                 let end = Run::new(&problem, &plan).end(i64::MAX, stop)?;
-                Some(Found { end, guide, plan })
+                Some(Found { end, guide: *guide, plan })
             });
             found.into_iter().flatten().collect()
         };
-        let (first, further): (Vec<Rule>, Vec<Rule>) = Rule::all().partition(Rule::is_typical);
-        let mut found = run(itertools::iproduct!(0..guides.len(), first).collect());
+        let mut found = run(itertools::iproduct!(0..plans.len(), first).collect());
         // The rest only for the guides along which these rules do best.
         found.sort_by_key(|found| (found.end, found.guide));
         let mut good: Vec<usize> = Vec::new();
         for found in &found {
-            if good.len() < MOST_GUIDES && !good.contains(&found.guide) {
-                good.push(found.guide);
+            let at = plans.iter().position(|(guide, _)| *guide == found.guide);
+            if let Some(at) = at.filter(|at| good.len() < MOST_GUIDES && !good.contains(at)) {
+                good.push(at);
             }
         }
         found.extend(run(itertools::iproduct!(good, further).collect()));
@@ -81,16 +94,18 @@ impl Along {
     /// Changes the best at random. Whether something shorter was found.
     pub(super) fn improve(&mut self, effort: &Effort<'_>) -> bool {
         let before = self.end();
-        let mut tries = effort.passes / self.problem.passes().max(1);
+        // Of each walk.
+        let mut tries = effort.passes / self.problem.passes().max(1) / WALKS;
         while tries > 0 && self.end().is_some_and(|end| end > effort.enough) && !effort.stop.is_due() {
             let walks: Vec<(u64, &Found)> =
                 (0..WALKS).map(|walk| (self.random.u64(..), &self.best[walk % self.best.len()])).collect();
             let changed = parallel::map(effort.threads, &walks, |&(seed, from)| {
                 changed(&self.problem, from, TRIES.min(tries), seed, effort.stop)
             });
-            tries = tries.saturating_sub(WALKS * TRIES);
-            self.best.extend(changed);
-            self.best = shortest(std::mem::take(&mut self.best));
+            tries = tries.saturating_sub(TRIES);
+            // Of what takes equally long, what was found last comes first.
+            let before = std::mem::take(&mut self.best);
+            self.best = shortest(changed.into_iter().chain(before).collect());
         }
         self.end() < before
     }
@@ -125,7 +140,7 @@ fn changed(problem: &Problem, from: &Found, tries: usize, seed: u64, stop: &Stop
         let before = &mut history[attempt % MEMORY];
         if let Some(end) = Run::new(problem, &next).end(now.end.max(*before), stop) {
             now = Found { end, plan: next, ..now };
-            if end < best.end {
+            if end <= best.end {
                 best = now.clone();
             }
         }
@@ -144,7 +159,7 @@ struct Found {
 
 /// The shortest few, no two of which take equally long.
 fn shortest(mut found: Vec<Found>) -> Vec<Found> {
-    found.sort_by_key(|found| (found.end, found.guide));
+    found.sort_by_key(|found| found.end);
     found.dedup_by_key(|found| found.end);
     found.truncate(KEPT);
     found

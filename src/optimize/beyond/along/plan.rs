@@ -9,7 +9,7 @@ use crate::optimize::dispatch::{Prefer, Weight};
 pub(super) type Item = (u32, u32);
 
 /// What decides.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub(super) struct Plan {
     /// By device.
     pub forwards: Vec<Vec<Item>>,
@@ -64,7 +64,7 @@ impl Rule {
     }
 
     /// Whether it is one of the few that show what a guide is worth.
-    pub(super) fn is_typical(&self) -> bool {
+    pub(super) fn is_typical(self) -> bool {
         self.unlock && self.backward == Backward::Split && self.weight != Weight::WhenIdle
     }
 }
@@ -84,17 +84,20 @@ impl Plan {
         Self { forwards, again, rules: vec![rule; orders.len()] }
     }
 
+    /// The same with another rule for all devices.
+    pub(super) fn with_rule(&self, rule: Rule) -> Self {
+        Self { rules: vec![rule; self.rules.len()], ..self.clone() }
+    }
+
     /// Changes a rule or an order at random.
     pub(super) fn change(&mut self, random: &mut fastrand::Rng) {
         let device = random.usize(..self.rules.len());
-        if random.usize(..CHANGES_OF_RULES) == 0 {
-            let all: Vec<Rule> = Rule::all().collect();
-            self.rules[device] = all[random.usize(..all.len())];
-            return;
-        }
         let order = &mut self.forwards[device];
         let stages: BTreeSet<u32> = order.iter().map(|&(stage, _)| stage).collect();
-        if stages.len() < 2 {
+        // The forwards of a single stage have one order.
+        if stages.len() < 2 || random.usize(..CHANGES_OF_RULES) == 0 {
+            let all: Vec<Rule> = Rule::all().filter(|&rule| rule != self.rules[device]).collect();
+            self.rules[device] = all[random.usize(..all.len())];
             return;
         }
         // Once, or again and again for the microbatches that follow.
@@ -102,21 +105,18 @@ impl Plan {
         let period = stages.len() * random.usize(1..=3);
         let distance = random.usize(1..=MOST_MOVED);
         let earlier = random.bool();
-        let mut at = random.usize(..order.len());
-        while at < order.len() && times > 0 {
+        let mut from = random.usize(..order.len());
+        while from < order.len() && times > 0 {
+            let mut at = from;
             for _ in 0..distance {
                 let to =
                     if earlier { at.checked_sub(1) } else { Some(at + 1).filter(|&to| to < order.len()) };
                 // The microbatches of a stage keep their order.
-                match to.filter(|&to| order[to].0 != order[at].0) {
-                    Some(to) => {
-                        order.swap(at, to);
-                        at = to;
-                    }
-                    None => break,
-                }
+                let Some(to) = to.filter(|&to| order[to].0 != order[at].0) else { break };
+                order.swap(at, to);
+                at = to;
             }
-            at += period + if earlier { distance } else { 0 };
+            from += period;
             times -= 1;
         }
     }

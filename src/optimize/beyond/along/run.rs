@@ -38,13 +38,22 @@ const fn place(kind: Kind) -> usize {
     }
 }
 
+/// The devices that send something to a device whose buffers take room.
+#[derive(Clone, Default)]
+struct Senders {
+    all: BTreeSet<usize>,
+    gradients: BTreeSet<usize>,
+}
+
 /// The model by number.
 pub(super) struct Problem {
     stages: Vec<OfStage>,
     /// By device: the most that it may hold, in units.
     limits: Vec<i64>,
-    /// By device: those that send something to it.
-    senders: Vec<BTreeSet<usize>>,
+    /// By device.
+    senders: Vec<Senders>,
+    /// By device: the largest buffer of a gradient, in units.
+    most_received: Vec<i64>,
     microbatches: u32,
 }
 
@@ -61,17 +70,21 @@ impl Problem {
         };
         let stages: Vec<OfStage> = Stage::all(model.stages()).map(of_stage).collect();
         let devices = model.devices() as usize;
-        let mut senders = vec![BTreeSet::new(); devices];
+        let (mut senders, mut most_received) = (vec![Senders::default(); devices], vec![0; devices]);
         for stage in &stages {
-            for need in stage.needs[0] {
+            most_received[stage.device] = stage.received.max(most_received[stage.device]);
+            for (kind, need) in Kind::ALL.into_iter().zip(stage.needs[0]) {
                 if let Some((to, _)) = need.sends {
-                    senders[to].insert(stage.device);
+                    senders[to].all.insert(stage.device);
+                    if kind != Kind::F {
+                        senders[to].gradients.insert(stage.device);
+                    }
                 }
             }
         }
         let limits = Device::all(model.devices())
             .map(|device| model.activation_capacity(device).map_or(Model::MAX_TOTAL, |capacity| capacity.0));
-        Self { limits: limits.collect(), senders, microbatches: model.microbatches(), stages }
+        Self { limits: limits.collect(), senders, most_received, microbatches: model.microbatches(), stages }
     }
 
     pub(super) const fn microbatches(&self) -> u32 {
@@ -114,7 +127,7 @@ struct Worker {
     /// Gradients that are on their way: when they arrive, then as below.
     coming: BinaryHeap<Reverse<(i64, u32, Reverse<u32>)>>,
     /// Backwards that can run: the first microbatch's highest stage first.
-    arrived: BinaryHeap<Reverse<(u32, Reverse<u32>)>>,
+    arrived: BTreeSet<(u32, Reverse<u32>)>,
     weights: VecDeque<Item>,
     /// The backward that follows an R.
     bound: Option<Item>,
@@ -170,7 +183,7 @@ impl<'a> Run<'a> {
             history: Vec::with_capacity(4 * microbatches),
             next_forward: 0,
             coming: BinaryHeap::new(),
-            arrived: BinaryHeap::new(),
+            arrived: BTreeSet::new(),
             weights: VecDeque::new(),
             bound: None,
             order: Vec::with_capacity(4 * microbatches),
@@ -195,7 +208,7 @@ impl<'a> Run<'a> {
         let mut decisions: u32 = 0;
         while let Some(Reverse((now, device))) = self.agenda.pop() {
             decisions = decisions.wrapping_add(1);
-            if now > most || decisions.is_multiple_of(DECISIONS) && stop.is_due() {
+            if decisions.is_multiple_of(DECISIONS) && stop.is_due() {
                 return None;
             }
             if self.workers[device].free > now {
@@ -203,6 +216,9 @@ impl<'a> Run<'a> {
             }
             if let Some((item, kind)) = self.choose(device, now) {
                 self.start(device, item, kind, now);
+            }
+            if self.last > most {
+                return None;
             }
         }
         let is_done = self.left == 0 && self.workers.iter().all(|worker| worker.weights.is_empty());
@@ -248,10 +264,15 @@ impl<'a> Run<'a> {
 
     /// Whether a device has room for a pass, and the receiver for what it sends.
     fn fits(&self, device: usize, item: Item, kind: Kind) -> bool {
-        let (needs, turn) = (self.needs(item, kind), self.turn(device, item, kind));
+        let turn = self.turn(device, item, kind);
+        self.is_held(device, item, kind, turn) && self.is_received(item, kind, turn)
+    }
+
+    /// Whether a device has room for a pass in a turn, beside what it has promised to others.
+    fn is_held(&self, device: usize, item: Item, kind: Kind, turn: Turn) -> bool {
         let worker = &self.workers[device];
-        worker.kept + needs.acquires + worker.buffers_before(turn) <= self.problem.limits[device]
-            && self.is_received(item, kind, turn)
+        let held = worker.kept + worker.promised + worker.buffers_before(turn);
+        held + self.needs(item, kind).acquires <= self.problem.limits[device]
     }
 
     /// Whether there is room for the buffer of a message from a turn on, beside what has run on the receiving device since then, and
@@ -269,7 +290,9 @@ impl<'a> Run<'a> {
                     live + units + reserve <= limit
                         || self.is_next(to, (item.0 + 1, item.1), units, limit - live, reserve)
                 }
-                _ if self.plan.rules[to].careful => live + units + self.reserves[to][1] <= limit,
+                _ if self.plan.rules[to].careful || worker.bound.is_some() => {
+                    live + units + self.reserves[to][1] <= limit
+                }
                 _ => live + units <= limit,
             };
             let mut since = worker.history.iter().rev().take_while(|&&(of, _)| of > turn);
@@ -281,7 +304,8 @@ impl<'a> Run<'a> {
     fn is_next(&self, device: usize, item: Item, buffer: i64, room: i64, reserve: i64) -> bool {
         let worker = &self.workers[device];
         let needs = self.needs(item, Kind::F);
-        self.plan.forwards[device].get(worker.next_forward) == Some(&item)
+        worker.bound.is_none()
+            && self.plan.forwards[device].get(worker.next_forward) == Some(&item)
             && worker.buffers.iter().all(|buffer| buffer.is_gradient)
             && buffer + needs.acquires <= room
             && needs.held + reserve <= room
@@ -302,7 +326,7 @@ impl<'a> Run<'a> {
                 break;
             }
             worker.coming.pop();
-            worker.arrived.push(Reverse((microbatch, stage)));
+            worker.arrived.insert((microbatch, stage));
         }
         if let Some(item) = worker.bound {
             let kind = self.backward(device, item, rule)?;
@@ -315,7 +339,8 @@ impl<'a> Run<'a> {
             forward.map(|(stage, microbatch)| self.arrivals[stage as usize][microbatch as usize]);
         let is_there = forward_at.is_some_and(|at| at <= now);
         let has_room = forward.is_some_and(|item| self.has_room(device, item));
-        let unlocks = rule.weight == Weight::AtOnce || (rule.unlock && is_there && !has_room);
+        let makes_room = rule.unlock && is_there && forward.is_some_and(|item| !self.is_kept(device, item));
+        let unlocks = rule.weight == Weight::AtOnce || makes_room;
         if unlocks && let Some(item) = self.weight(device) {
             return Some((item, Kind::W));
         }
@@ -324,25 +349,30 @@ impl<'a> Run<'a> {
             self.workers[device].next_forward += 1;
             return Some((forward?, Kind::F));
         }
-        if let Some(&Reverse((microbatch, Reverse(stage)))) = self.workers[device].arrived.peek() {
+        // Where the receiver of the first one has no room, another one may go.
+        let next = self.workers[device].arrived.iter().find_map(|&(microbatch, Reverse(stage))| {
             let item = (stage, microbatch);
             let kind = if self.is_again(item) {
                 self.recomputes(device, item).then_some(Kind::R)
             } else {
                 self.backward(device, item, rule)
             };
-            let waits = rule.backward == Backward::SplitLater && kind == Some(Kind::B) || kind.is_none();
-            if waits && let Some(item) = self.weight(device) {
-                return Some((item, Kind::W));
+            Some((item, kind?))
+        });
+        let waits = match next {
+            Some((_, kind)) => kind == Kind::B && rule.backward == Backward::SplitLater,
+            None => !self.workers[device].arrived.is_empty(),
+        };
+        if waits && let Some(item) = self.weight(device) {
+            return Some((item, Kind::W));
+        }
+        if let Some((item, kind)) = next {
+            self.workers[device].arrived.remove(&(item.1, Reverse(item.0)));
+            if kind == Kind::R {
+                self.workers[device].bound = Some(item);
+                self.promise(item, 1);
             }
-            if let Some(kind) = kind {
-                self.workers[device].arrived.pop();
-                if kind == Kind::R {
-                    self.workers[device].bound = Some(item);
-                    self.promise(item, 1);
-                }
-                return Some((item, kind));
-            }
+            return Some((item, kind));
         }
         // A backward that cannot run yet is no reason to wait.
         if is_there && has_room {
@@ -362,22 +392,25 @@ impl<'a> Run<'a> {
         self.weight(device).map(|item| (item, Kind::W))
     }
 
-    /// Whether there is room for a forward, and afterwards for some backward.
+    /// Whether there is room for a forward and for what it sends, and afterwards for some backward.
     fn has_room(&self, device: usize, item: Item) -> bool {
-        let needs = self.needs(item, Kind::F);
+        self.is_kept(device, item) && self.is_received(item, Kind::F, self.turn(device, item, Kind::F))
+    }
+
+    /// Whether a device has room for a forward, and afterwards for some backward.
+    fn is_kept(&self, device: usize, item: Item) -> bool {
+        let (needs, turn) = (self.needs(item, Kind::F), self.turn(device, item, Kind::F));
         let (live, limit) = (self.workers[device].live(), self.problem.limits[device]);
         live + needs.held - needs.uses + self.reserve(device) <= limit
-            && self.fits(device, item, Kind::F)
-            && (!self.plan.rules[device].careful || self.is_open(device, item, limit - live - needs.acquires))
+            && self.is_held(device, item, Kind::F, turn)
+            && (!self.plan.rules[device].careful || self.is_open(device, turn, limit - live - needs.acquires))
     }
 
     /// Whether a gradient whose turn comes before that of a forward would still have room while that runs; or none comes
-    /// before, because all that send something have had later turns.
-    fn is_open(&self, device: usize, item: Item, left: i64) -> bool {
-        let [without, with] = self.reserves[device];
-        let turn = self.turn(device, item, Kind::F);
-        left >= without - with
-            || self.problem.senders[device].iter().all(|&sender| {
+    /// before, because all that send gradients have had later turns.
+    fn is_open(&self, device: usize, turn: Turn, left: i64) -> bool {
+        left >= self.problem.most_received[device]
+            || self.problem.senders[device].gradients.iter().all(|&sender| {
                 let next = self.workers[sender].history.last().map_or(0, |&((round, _), _)| round + 1);
                 (next, sender) > turn
             })
@@ -387,9 +420,10 @@ impl<'a> Run<'a> {
     fn recomputes(&self, device: usize, item: Item) -> bool {
         let [again, whole] = [Kind::R, Kind::B].map(|kind| self.needs(item, kind));
         let most = again.acquires.max(again.held + whole.acquires);
-        let (round, _) = self.turn(device, item, Kind::B);
+        // The backward comes a round after the R, and not before its gradient.
+        let (again, gradient) = (self.turn(device, item, Kind::R), self.turn(device, item, Kind::B));
         self.workers[device].live() + most <= self.problem.limits[device]
-            && self.is_received(item, Kind::B, (round + 1, device))
+            && self.is_received(item, Kind::B, gradient.max((again.0 + 1, device)))
     }
 
     /// Sets room aside for what the backward of a recomputed activation sends, or no longer.
@@ -432,15 +466,16 @@ impl<'a> Run<'a> {
         }
         self.last = self.last.max(end);
         self.agenda.push(Reverse((end, device)));
-        if needs.held < needs.uses {
-            self.agenda.extend(self.problem.senders[device].iter().map(|&sender| Reverse((now, sender))));
+        // Who waits to send something here may go on.
+        if needs.held < needs.uses || kind == Kind::F {
+            self.agenda.extend(self.problem.senders[device].all.iter().map(|&sender| Reverse((now, sender))));
         }
         match (kind, stage.above, stage.below) {
             (Kind::F, Some(delay), _) => {
                 let to = (item.0 + 1, item.1);
                 self.arrivals[to.0 as usize][to.1 as usize] = end + delay;
                 self.agenda.push(Reverse((end + delay, self.problem.stage(to).device)));
-                self.sends(to, false, turn, needs);
+                self.sends(to, false, turn, needs, now);
             }
             (Kind::F, None, _) => self.announce(end, item),
             (Kind::I | Kind::B, _, below) => {
@@ -448,7 +483,7 @@ impl<'a> Run<'a> {
                 if let Some(delay) = below {
                     let to = (item.0 - 1, item.1);
                     self.announce(end + delay, to);
-                    self.sends(to, true, turn, needs);
+                    self.sends(to, true, turn, needs, now);
                 }
             }
             (Kind::R | Kind::W, ..) => {}
@@ -456,7 +491,7 @@ impl<'a> Run<'a> {
     }
 
     /// Notes what a pass sends in its turn.
-    fn sends(&mut self, item: Item, is_gradient: bool, turn: Turn, needs: Needs) {
+    fn sends(&mut self, item: Item, is_gradient: bool, turn: Turn, needs: Needs, now: i64) {
         self.sent[usize::from(is_gradient)][item.0 as usize][item.1 as usize] = Some(turn);
         let Some((to, units)) = needs.sends else { return };
         let worker = &mut self.workers[to];
@@ -464,6 +499,11 @@ impl<'a> Run<'a> {
             *held += units;
         }
         worker.buffers.push(Buffer { posted: turn, units, item, is_gradient });
+        if is_gradient {
+            // What is kept free for it may be used now.
+            self.agenda.push(Reverse((now, to)));
+            self.agenda.extend(self.problem.senders[to].all.iter().map(|&sender| Reverse((now, sender))));
+        }
     }
 
     /// Notes when a backward can run.
