@@ -38,11 +38,14 @@ pub(super) fn roomier(
     if model.memory().capacity.iter().all(Option::is_none) {
         return Ok(Vec::new());
     }
-    // What is shorter as it is may be longer once activations are offloaded: named ones are tried in any case, those that
-    // idle least first.
-    let unlimited = plain.with_uniform_activation_capacity(None).expect("without a limit, none is wrong");
-    let mut found = named(&unlimited, &options.stop.within(options.stop.remaining() / 8));
-    found.reverse();
+    let mut found = Vec::new();
+    if !model.has_plain_memory() {
+        // The shortest without a limit may leave more waiting for its W than a named one, which is no longer offloaded: those that
+        // idle least first.
+        let unlimited = plain.with_uniform_activation_capacity(None).expect("without a limit, none is wrong");
+        found = named(&unlimited, &options.stop.within(options.stop.remaining() / 8));
+        found.reverse();
+    }
     for quarters in [5, 6, 8, 12, 16, 0] {
         if options.stop.is_due() {
             break;

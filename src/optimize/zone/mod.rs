@@ -161,8 +161,8 @@ pub fn least_memory(
 }
 
 /// A block at the interval of a known one, within the capacities, in which a microbatch is done soonest. The time from its first F to
-/// its last backward exceeds the least by at most a sixteenth of the interval, or by a tick if that is more. With one stage per
-/// device that is the known block, and where time is up or times are too large it is the best so far.
+/// its last backward exceeds the least by at most a sixteenth of the interval, or by a tick if that is more; with one stage per
+/// device it is the least. Where time is up or times are too large, it is the best so far.
 ///
 /// # Errors
 /// When the placement has no chain, the times are too large to begin with, or a block fails its check.
@@ -173,10 +173,15 @@ pub(super) fn soonest_done(
     stop: &Stop,
 ) -> Result<CheckedBlock, ZoneError> {
     let mut pipeline = Pipeline::new(model, passes, None, stop)?;
-    if pipeline.fold == Fold::Linear {
-        return Ok(known);
-    }
     let at = Interval::new((*known.interval.numer()).into(), (*known.interval.denom()).into());
+    if pipeline.fold == Fold::Linear {
+        // The known block may take longer to hold less than the capacities.
+        return match pipeline.solve(at).and_then(|found| found.map(Assembly::into_block).transpose()) {
+            Ok(Some(found)) if pipeline.time_of(&found.block)? < pipeline.time_of(&known.block)? => Ok(found),
+            Ok(_) | Err(ZoneError::TimeUp | ZoneError::Overflow) => Ok(known),
+            Err(defect) => Err(defect),
+        };
+    }
     let close = i64::try_from(at.to_integer() / 16).unwrap_or(i64::MAX).max(1);
     let (mut infeasible, mut reached, mut best) =
         (pipeline.least_time() - 1, pipeline.time_of(&known.block)?, known);
