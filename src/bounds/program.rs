@@ -1,8 +1,8 @@
 //! The linear program for the weights, solved by microlp: it is in every build that has a solver, so all builds
 //! find the same bound.
 //!
-//! It is the dual of the one that chooses pairs and what to recompute. A time is a multiple of the most work of a device for a microbatch, so that no
-//! coefficient is far from one.
+//! It is the dual of the one that chooses pairs and what to recompute. A time is a multiple of the most work of a device for a
+//! microbatch, so that no coefficient is far from one.
 
 use good_lp::solvers::microlp::microlp;
 use good_lp::{Expression, ProblemVariables, Solution as _, SolverModel, Variable, constraint, variable};
