@@ -222,6 +222,10 @@ mod tests {
         assert_eq!(in_gaps(&model, &kept, 10, Again::Apart), None);
         assert_eq!(in_order(&model, &kept, 10, 0), None);
         assert_eq!(in_order(&model, &kept, 8, 2), None);
+        // Annealed, more of them fill both windows.
+        let options = Options { effort: 4_000_000, exact_effort: 0, ..Options::default() };
+        let solution = optimize(&model, &options, &mut |_| ()).expect("a schedule");
+        assert_eq!((solution.lower_bound(), solution.value()), (Ticks(46), Ticks(46)), "{}", solution.engine);
     }
 
     /// With everything kept, 313 is the least. Where one may be held back, no schedule takes less than 306.
