@@ -47,7 +47,7 @@ pub(super) fn ramps(model: &Model, device: Device, most: Units, capacity: Units,
     let forward = stages().map(|&stage| model.duration(stage, Kind::F)).min().unwrap_or_default();
     let backward = stages().map(|&stage| model.duration(stage, Kind::B)).min().unwrap_or_default();
     let each = i128::from((forward + backward).0);
-    if most <= Units::ZERO || capacity < most {
+    if most <= Units::ZERO {
         return 0;
     }
     let (capacity, most) = (i128::from(capacity.0), i128::from(most.0));
@@ -102,4 +102,24 @@ pub fn interval_bound(model: &Model) -> Ratio<i64> {
     });
     let by_trade = Device::all(model.devices()).filter_map(|device| trade::pace(&apart, &paths, device));
     by_area.chain(by_trade).chain(by_links).fold(Ratio::from_integer(model.most_work().0), Ratio::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Placement;
+
+    /// An F, an I and a W take 9 ticks, and four microbatches fill 11 units but for 8, 5 and 2.
+    #[test]
+    fn what_is_empty_at_both_ends_counts_where_these_cannot_overlap() {
+        let model = Model::equal_stages(Placement::linear(2).expect("a placement"), 4, [3, 4, 2, 0])
+            .expect("a model");
+        let of = |most: i64, capacity: i64, least: i64| {
+            ramps(&model, Device(0), Units(most), Units(capacity), Ticks(least))
+        };
+        assert_eq!(of(3, 11, 27), (8 + 5 + 2) * 9);
+        assert_eq!(of(3, 11, 26), 0, "three of each need 27 ticks");
+        assert_eq!(of(3, 2, 27), 0, "none fits");
+        assert_eq!(of(0, 11, 27), 0, "nothing is held");
+    }
 }

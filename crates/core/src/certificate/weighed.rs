@@ -134,7 +134,7 @@ pub fn weighed_terms(model: &Model, objective: Objective) -> WeighedTerms {
         let first = (0..directions).find(|&at| apart.placement().leads_through(stage, Microbatch(at)));
         let microbatches = first.map_or(0, |at| apart.microbatches().saturating_sub(at).div_ceil(directions));
         let choices = choices(&apart, &held, &paths, stage, has_pairs);
-        let whole = if choices.len() > 1 { held.activation(stage) } else { choices[0].holds };
+        let whole = choices[0].holds;
         StageTerms {
             device: apart.placement().device_of(stage),
             before: apart.placement().stage_before(stage),
@@ -178,7 +178,7 @@ pub fn weighed_terms(model: &Model, objective: Objective) -> WeighedTerms {
     WeighedTerms { devices, stages, pairs }
 }
 
-/// What can be done about a stage. Where copies to the host free memory as well, only the least that stays is counted, which takes no
+/// What can be done about a stage; first, what holds the most. Where copies to the host free memory as well, only the least that stays is counted, which takes no
 /// work.
 fn choices(
     model: &Model,
@@ -210,9 +210,6 @@ fn choices(
 
 /// The pairs of a device that save time.
 fn pairs_of(model: &Model, device: Device) -> Vec<PairTerms> {
-    if !model.has_cheaper_pairs() {
-        return Vec::new();
-    }
     let mut pairs = Vec::new();
     let stages = model.placement().stages_of(device);
     for (&forward, &backward) in
@@ -409,10 +406,8 @@ impl<'a> Sum<'a> {
                     Some(())
                 };
                 item(stage.forward, cost.holds)?;
-                if cost.again > Ticks::ZERO {
-                    // What was recomputed is there as a whole.
-                    item(stage.forward + cost.again, stage.whole)?;
-                }
+                // What was recomputed is there as a whole.
+                item(stage.forward + cost.again, stage.whole)?;
             }
         }
         Some(items)
@@ -484,7 +479,9 @@ fn idle(window: Ticks, weight: i64, memory: i64, items: &[Item]) -> Option<i128>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Costs, Memory, Placement, Recompute, RecomputeLevel};
+    use crate::model::{
+        Costs, Memory, Offload, Overlap, PairDurations, Placement, Recompute, RecomputeLevel, StepEnd,
+    };
     use crate::replay::replay;
     use crate::schedule::Schedule;
 
@@ -555,6 +552,223 @@ mod tests {
         assert_eq!(of(16), Some(83));
         // And where all is full: 29 - 24.
         assert_eq!(of(24), Some(85));
+    }
+
+    /// Two levels of which one takes no time, of different amounts on both stages. Each figure is followed by hand.
+    #[test]
+    fn what_devices_and_stages_contribute_without_pairs() {
+        let level = |kept: [i64; 2], ticks: [i64; 2]| RecomputeLevel {
+            checkpoint: kept.map(Units).to_vec(),
+            duration: Some(ticks.map(Ticks).to_vec()),
+        };
+        let plain = model([2, 3, 1, 6], [4, 2, 9]);
+        let memory = Memory { activation: vec![Units(4), Units(3)], ..plain.memory().clone() };
+        let levels = vec![level([1, 1], [2, 1]), level([3, 2], [1, 1])];
+        let model = plain
+            .with_plain_memory(memory)
+            .and_then(|model| model.with_recompute(Some(Recompute { levels, fused: false })))
+            .and_then(|model| {
+                let [reduce, optimizer] = [[4, 5], [1, 2]].map(|of| of.map(Ticks).to_vec());
+                model.with_step(Some(StepEnd { reduce, optimizer }))
+            })
+            .expect("a model");
+        let terms = |microbatches| {
+            let model = model.with_microbatches(microbatches).expect("a model");
+            weighed_terms(&model, Objective::Makespan)
+        };
+        let choice = |holds, again, area| ChoiceTerms { holds: Units(holds), again: Ticks(again), area };
+        // F at 0, 8 to 9, I at 9 to 10 and at 16 to 19.
+        let first = StageTerms {
+            device: Device(0),
+            before: None,
+            microbatches: 10,
+            forward: Ticks(2),
+            input: Ticks(3),
+            weight: Ticks(1),
+            whole: Units(4),
+            retained: Units(2),
+            // The rest is there for R and I.
+            choices: vec![
+                choice(4, 0, 4 * 19),
+                choice(1, 2, 19 + 3 * (2 + 3)),
+                choice(3, 1, 3 * 19 + (1 + 3)),
+            ],
+        };
+        // F and I take 2 ticks in a row, and 3 with an R between them.
+        let second = StageTerms {
+            device: Device(1),
+            before: Some(Stage(0)),
+            microbatches: 10,
+            forward: Ticks(1),
+            input: Ticks(1),
+            weight: Ticks(0),
+            whole: Units(3),
+            retained: Units(1),
+            choices: vec![choice(3, 0, 3 * 2), choice(1, 1, 3 + 2 * 2), choice(2, 1, 2 * 3 + 2)],
+        };
+        let found = terms(10);
+        assert_eq!((found.stages, found.pairs), (vec![first, second], vec![]));
+        // The first I comes 16 ticks after the start. The last F ends 6, 1 and 1, 6, 3 and 1 ticks before the step does, which takes 5.
+        let first = DeviceTerms {
+            outside: Ticks(5),
+            work: Ticks(60),
+            first: Ticks(16),
+            last: Ticks(18),
+            capacity: Some(Units(9)),
+            // 9 - 4 and 9 - 8 units for as long as an F, an I and a W take.
+            ramps: (5 + 1) * 6,
+        };
+        // 8 ticks before it, and 7 of the step. The step of the other device ends 16 ticks after its last F.
+        let second = DeviceTerms {
+            outside: Ticks(8 + 7),
+            work: Ticks(20),
+            first: Ticks(1),
+            last: Ticks(16 - 7),
+            capacity: None,
+            ramps: 0,
+        };
+        assert_eq!(found.devices, [first, second]);
+        // Five microbatches take 10 ticks on the second device, with 15 before and after them as long as both windows, 9 and 16; on the
+        // first, 30 and 5 are less than 16 and 23.
+        let (five, four) = (terms(5).devices, terms(4).devices);
+        let without =
+            |of: DeviceTerms, work| DeviceTerms { work: Ticks(work), first: Ticks(0), last: Ticks(0), ..of };
+        assert_eq!(five, [without(first, 30), DeviceTerms { work: Ticks(10), ..second }]);
+        assert_eq!(four[1], without(second, 8));
+    }
+
+    /// A forward and a backward take 7 ticks together in place of 9, a forward and an input gradient as long as both.
+    fn with_pairs() -> Model {
+        let pairs = PairDurations::Listed([((Stage(0), Stage(0)), Ticks(7))].into());
+        let overlap = Overlap { forward_backward: pairs, ..Overlap::default() };
+        model([2, 3, 4, 6], [3, 2, 8]).with_overlap(overlap).expect("a model")
+    }
+
+    #[test]
+    fn what_pairs_change() {
+        let pair = PairTerms {
+            forward: Stage(0),
+            backward: Stage(0),
+            with_weight: true,
+            saves: Ticks(2),
+            beyond_forward: Ticks(7 - 2),
+            beyond_input: Ticks(7 - 3),
+        };
+        let terms = weighed_terms(&with_pairs(), Objective::Makespan);
+        assert_eq!(terms.pairs, [pair]);
+        // With pairs there is no least time for an R between F and I.
+        assert_eq!(terms.stages[1].choices, [ChoiceTerms { holds: Units(1), again: Ticks(0), area: 2 }]);
+        assert_eq!(weighed_terms(&model([2, 3, 4, 6], [3, 2, 8]), Objective::Makespan).pairs, []);
+    }
+
+    /// Ten microbatches of 9 ticks hold 3 units for 19 ticks, and 2 while W runs.
+    #[test]
+    fn what_a_pair_saves_is_weighed_against_what_it_holds_for_longer() {
+        let of = |work, memory| {
+            let weights = DeviceWeights { work, memory, ..DeviceWeights::default() };
+            Some(bound(&with_pairs(), weights, Vec::new())?.unsigned_abs())
+        };
+        // A pair saves 2 of 9 ticks, but the Fs of the 16 ticks before the first I are in none.
+        assert_eq!(of(1, 0), Some(70 + 16));
+        // 10 * (3 * 19 + 2 * 4) units times ticks, and the ramps of 8 units: 5 and 2 for 9 ticks. A tick of memory counts 8.
+        let area: u64 = 650 + 63;
+        assert_eq!(of(0, 8), Some(area.div_ceil(8)));
+        // A pair is worth 2 * 8 for time and 8 for the W in it, and costs 3 * (5 + 4) for memory: none is of any use.
+        assert_eq!(of(8, 8), Some((90 * 8 + area).div_ceil(8 + 8)));
+        // 2 * 20 + 8 is 21 more, for each microbatch: an F gains 19 of 40 before the first I.
+        assert_eq!(of(20, 8), Some((90 * 20 + area - 210 + 16 * 20 - 16 * 19 / 2).div_ceil(20 + 8)));
+    }
+
+    /// What copies to the host leave on the device counts alone.
+    #[test]
+    fn where_copies_free_memory_there_is_nothing_to_choose() {
+        let plain = model([2, 3, 1, 6], [4, 4, 9]);
+        let moved = vec![Units(3), Units(0)];
+        let copies = || vec![Ticks(1); 2];
+        let offload = Offload { moved, to_host: copies(), from_host: copies() };
+        let model = plain.with_offload(Some(offload)).expect("a model");
+        let stage = &weighed_terms(&model, Objective::Makespan).stages[0];
+        assert_eq!((stage.whole, stage.retained, stage.least_held()), (Units(1), Units(1), Units(1)));
+        assert_eq!(stage.choices, [ChoiceTerms { holds: Units(1), again: Ticks(0), area: 19 }]);
+    }
+
+    /// After a forward an R may fill three times as much of the window, for the same room.
+    #[test]
+    fn what_is_recomputed_at_once_fills_the_first_window() {
+        let level =
+            RecomputeLevel { checkpoint: vec![Units(0); 2], duration: Some(vec![Ticks(6), Ticks(0)]) };
+        let model = model([2, 2, 0, 6], [1, 1, 5])
+            .with_recompute(Some(Recompute { levels: vec![level], fused: false }))
+            .expect("a model");
+        // The first I comes 16 ticks after the start, and a unit of 5 counts 3. An F and R gain 8 * 4 - 6 - 3 in 8 ticks, an F that keeps
+        // its unit 2 * 4 - 3 in 2, one that does not 2 * 4 - 6. So 64 - 46 - 15 are left.
+        let weights = DeviceWeights { work: 4, memory: 0, first: 15, last: 1000 };
+        assert_eq!(bound(&model, weights, vec![vec![0, 6], vec![0, 0]]), Some(40 + 1));
+    }
+
+    /// What a choice counts beyond the least of its stage is what it counts less that.
+    #[test]
+    fn choices_count_beyond_the_least() {
+        let level =
+            RecomputeLevel { checkpoint: vec![Units(0); 2], duration: Some(vec![Ticks(3), Ticks(0)]) };
+        let model = model([2, 2, 0, 6], [1, 1, 5])
+            .with_recompute(Some(Recompute { levels: vec![level], fused: false }))
+            .expect("a model");
+        let first = DeviceWeights { work: 1, memory: 5, ..DeviceWeights::default() };
+        let devices = vec![first, DeviceWeights::default()];
+        let weights = Weights { devices, backwards: vec![0; 2], choices: Vec::new() };
+        let terms = weighed_terms(&model, Objective::Makespan);
+        let sum = Sum::new(&terms, &weights).expect("weights of all");
+        // A unit for 18 ticks, or 3 ticks for R and a unit for R and I: 3 + 5.
+        assert_eq!((sum.least[0], sum.beyond[0].as_slice()), (8, &[10, 0][..]));
+    }
+
+    /// After the last forward, a backward fills more than a W that holds as much.
+    #[test]
+    fn backwards_fill_the_last_window() {
+        let model = model([1, 1, 6, 10], [2, 2, 4]);
+        let weights = DeviceWeights { work: 1, last: 20, ..DeviceWeights::default() };
+        // A backward gains 7 - 10 in 7 ticks, a W 6 - 10: 29 - 20 remain. Less for half of the room: 7 - 4 in 7 of 29 ticks.
+        assert_eq!(bound(&model, weights, Vec::new()), Some(80 + 9));
+        assert_eq!(bound(&model, DeviceWeights { last: 8, ..weights }, Vec::new()), Some(80 + 29 - 8 - 13));
+    }
+
+    #[test]
+    fn weights_that_are_negative_too_few_or_too_many_prove_nothing() {
+        let level = RecomputeLevel { checkpoint: vec![Units(0); 2], duration: Some(vec![Ticks(1); 2]) };
+        let model = model([1, 1, 6, 10], [2, 1, 4])
+            .with_recompute(Some(Recompute { levels: vec![level], fused: false }))
+            .expect("a model");
+        let one = DeviceWeights { work: 1, ..DeviceWeights::default() };
+        let good = Weights { devices: vec![one; 2], backwards: vec![0; 2], choices: vec![vec![0; 2]; 2] };
+        let proves = |change: &dyn Fn(&mut Weights)| {
+            let mut weights = good.clone();
+            change(&mut weights);
+            weighed_bound(&model, Objective::Makespan, &weights).is_some()
+        };
+        assert!(proves(&|_| ()));
+        assert!(proves(&|weights| weights.choices.clear()));
+        let changes: [&dyn Fn(&mut Weights); 10] = [
+            &|weights| weights.devices[1].work = -1,
+            &|weights| weights.devices[1].memory = -1,
+            &|weights| weights.devices[0].first = -1,
+            &|weights| weights.devices[0].last = -1,
+            &|weights| weights.backwards[1] = -1,
+            &|weights| weights.choices[1][1] = -1,
+            &|weights| weights.devices.truncate(1),
+            &|weights| weights.backwards.truncate(1),
+            &|weights| weights.choices.truncate(1),
+            &|weights| weights.choices[1].push(0),
+        ];
+        for (at, change) in changes.iter().enumerate() {
+            assert!(!proves(change), "change {at}");
+        }
+    }
+
+    #[test]
+    fn a_device_that_has_no_room_at_all_has_no_share_of_it() {
+        let terms = weighed_terms(&model([1, 1, 6, 10], [0, 0, 0]), Objective::Makespan);
+        assert_eq!(terms.devices[0].capacity, None);
     }
 
     #[test]

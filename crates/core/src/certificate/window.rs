@@ -315,6 +315,17 @@ mod tests {
         }
     }
 
+    /// Where nothing goes in the other direction, the last device begins only when something has come through.
+    #[test]
+    fn a_direction_without_microbatches_leads_through_no_device() {
+        let placement = Placement::bidirectional(2).expect("a placement");
+        let head = |microbatches| {
+            let model = Model::equal_stages(placement.clone(), microbatches, [3, 4, 2, 1]).expect("a model");
+            lengths(&Paths::new(&model), Device(1), Objective::Makespan).head
+        };
+        assert_eq!([1, 2].map(head), [Ticks(3 + 1), Ticks(0)]);
+    }
+
     #[test]
     fn what_a_device_can_do_at_once_is_whole_passes() {
         let placement = Placement::linear(2).expect("a placement");
