@@ -286,11 +286,14 @@ struct Busy {
 
 /// The first instant from `ready` on at which a device is free for so long in every interval; nothing if there is none.
 fn first_gap(ring: &[Busy], interval: i64, ready: i64, duration: i64) -> Option<i64> {
-    let mut start = ready;
-    while start < ready + interval {
-        // How much later it must start because of what is busy there.
+    if duration > interval {
+        return None;
+    }
+    // How much later it starts, and where in the interval that is.
+    let (mut waits, mut from) = (0, ready.rem_euclid(interval));
+    while waits < interval {
         let late = ring.iter().map(|busy| {
-            let since = (start - busy.from).rem_euclid(interval);
+            let since = from - busy.from + if from < busy.from { interval } else { 0 };
             // What takes no time may be where another pass begins, and nowhere else inside.
             if since < busy.duration && (since, duration) != (0, 0) {
                 busy.duration - since
@@ -300,9 +303,14 @@ fn first_gap(ring: &[Busy], interval: i64, ready: i64, duration: i64) -> Option<
                 0
             }
         });
-        match late.max().unwrap_or(0) {
-            0 => return (duration <= interval).then_some(start),
-            late => start += late,
+        let late = late.max().unwrap_or(0);
+        if late == 0 {
+            return Some(ready + waits);
+        }
+        waits += late;
+        from += late;
+        while from >= interval {
+            from -= interval;
         }
     }
     None

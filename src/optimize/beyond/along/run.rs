@@ -101,6 +101,30 @@ impl Problem {
     }
 }
 
+impl OfStage {
+    const fn ticks(&self, kind: Kind) -> i64 {
+        self.durations[place(kind)]
+    }
+
+    /// How long all passes of a microbatch take at least, in ticks.
+    fn least(&self, again: bool) -> i64 {
+        self.ticks(Kind::F) + if again { self.ticks(Kind::R) } else { 0 } + self.least_backward()
+    }
+
+    fn least_backward(&self) -> i64 {
+        self.ticks(Kind::B).min(self.ticks(Kind::I) + self.ticks(Kind::W))
+    }
+
+    /// How much less is left to do once a pass has started, in ticks.
+    fn done_by(&self, kind: Kind) -> i64 {
+        match kind {
+            Kind::F | Kind::R | Kind::W => self.ticks(kind),
+            Kind::I => self.least_backward() - self.ticks(Kind::W),
+            Kind::B => self.least_backward(),
+        }
+    }
+}
+
 /// When a pass takes its turn where all take equally long and devices go by their number: the round, and the device. The buffer
 /// of a message is posted in the turn of the pass that sends it, as `replay` has it.
 type Turn = (u32, usize);
@@ -116,9 +140,13 @@ struct Buffer {
 /// A device in the middle of its work.
 struct Worker {
     free: i64,
+    /// How long everything that it has not started takes at least, in ticks.
+    left: i64,
     /// What is held once the last pass has ended, beside buffers, in units.
     kept: i64,
     buffers: Vec<Buffer>,
+    /// What they take together, in units.
+    posted: i64,
     /// The buffers of gradients whose R has run elsewhere, and the backward has not.
     promised: i64,
     /// By pass: its turn, and what is held while it runs.
@@ -142,7 +170,7 @@ impl Worker {
 
     /// What is held from now on, in units, with all buffers that have been posted.
     fn live(&self) -> i64 {
-        self.kept + self.promised + self.buffers.iter().map(|buffer| buffer.units).sum::<i64>()
+        self.kept + self.promised + self.posted
     }
 }
 
@@ -161,6 +189,8 @@ pub(super) struct Run<'a> {
     reserves: Vec<[i64; 2]>,
     left: usize,
     last: i64,
+    /// When the last pass ends at least, if no device waits any longer.
+    least: i64,
 }
 
 /// When it is not known yet.
@@ -177,8 +207,10 @@ impl<'a> Run<'a> {
         }
         let worker = |_| Worker {
             free: 0,
+            left: 0,
             kept: 0,
             buffers: Vec::new(),
+            posted: 0,
             promised: 0,
             history: Vec::with_capacity(4 * microbatches),
             next_forward: 0,
@@ -189,17 +221,22 @@ impl<'a> Run<'a> {
             order: Vec::with_capacity(4 * microbatches),
         };
         let devices = problem.limits.len();
+        let mut workers: Vec<Worker> = (0..devices).map(worker).collect();
+        for (stage, again) in problem.stages.iter().zip(plan.again.iter()) {
+            workers[stage.device].left += again.iter().map(|&again| stage.least(again)).sum::<i64>();
+        }
         let unsent = vec![vec![None; microbatches]; problem.stages.len()];
         Self {
             problem,
             plan,
-            workers: (0..devices).map(worker).collect(),
+            workers,
             arrivals,
             sent: [unsent.clone(), unsent],
             agenda: (0..devices).map(|device| Reverse((0, device))).collect(),
             reserves: reserves(problem, plan),
             left: problem.stages.len() * microbatches,
             last: 0,
+            least: 0,
         }
     }
 
@@ -211,13 +248,17 @@ impl<'a> Run<'a> {
             if decisions.is_multiple_of(DECISIONS) && stop.is_due() {
                 return None;
             }
+            // Nothing has changed until the next one that is the same.
+            while self.agenda.peek() == Some(&Reverse((now, device))) {
+                self.agenda.pop();
+            }
             if self.workers[device].free > now {
                 continue;
             }
             if let Some((item, kind)) = self.choose(device, now) {
                 self.start(device, item, kind, now);
             }
-            if self.last > most {
+            if self.least > most {
                 return None;
             }
         }
@@ -338,9 +379,12 @@ impl<'a> Run<'a> {
         let forward_at =
             forward.map(|(stage, microbatch)| self.arrivals[stage as usize][microbatch as usize]);
         let is_there = forward_at.is_some_and(|at| at <= now);
-        let has_room = forward.is_some_and(|item| self.has_room(device, item));
-        let makes_room = rule.unlock && is_there && forward.is_some_and(|item| !self.is_kept(device, item));
-        let unlocks = rule.weight == Weight::AtOnce || makes_room;
+        // Whatever has not been sent can wait.
+        let next = forward.filter(|_| forward_at != Some(UNKNOWN));
+        let is_kept = next.is_some_and(|item| self.is_kept(device, item));
+        let has_room = is_kept
+            && next.is_some_and(|item| self.is_received(item, Kind::F, self.turn(device, item, Kind::F)));
+        let unlocks = rule.weight == Weight::AtOnce || (rule.unlock && is_there && !is_kept);
         if unlocks && let Some(item) = self.weight(device) {
             return Some((item, Kind::W));
         }
@@ -390,11 +434,6 @@ impl<'a> Run<'a> {
             }
         }
         self.weight(device).map(|item| (item, Kind::W))
-    }
-
-    /// Whether there is room for a forward and for what it sends, and afterwards for some backward.
-    fn has_room(&self, device: usize, item: Item) -> bool {
-        self.is_kept(device, item) && self.is_received(item, Kind::F, self.turn(device, item, Kind::F))
     }
 
     /// Whether a device has room for a forward, and afterwards for some backward.
@@ -458,23 +497,26 @@ impl<'a> Run<'a> {
         if needs.uses > 0 {
             let is_gradient = kind != Kind::F;
             worker.buffers.retain(|buffer| (buffer.item, buffer.is_gradient) != (item, is_gradient));
+            worker.posted -= needs.uses;
         }
         worker.free = end;
+        worker.left -= stage.done_by(kind);
         worker.order.push(Pass::new(Stage(item.0), kind, Microbatch(item.1)));
         if kind == Kind::I {
             worker.weights.push_back(item);
         }
         self.last = self.last.max(end);
+        self.least = self.least.max(end + worker.left);
         self.agenda.push(Reverse((end, device)));
         // Who waits to send something here may go on.
         if needs.held < needs.uses || kind == Kind::F {
-            self.agenda.extend(self.problem.senders[device].all.iter().map(|&sender| Reverse((now, sender))));
+            self.wake_senders(device, now);
         }
         match (kind, stage.above, stage.below) {
             (Kind::F, Some(delay), _) => {
                 let to = (item.0 + 1, item.1);
                 self.arrivals[to.0 as usize][to.1 as usize] = end + delay;
-                self.agenda.push(Reverse((end + delay, self.problem.stage(to).device)));
+                self.wake(self.problem.stage(to).device, end + delay);
                 self.sends(to, false, turn, needs, now);
             }
             (Kind::F, None, _) => self.announce(end, item),
@@ -499,18 +541,31 @@ impl<'a> Run<'a> {
             *held += units;
         }
         worker.buffers.push(Buffer { posted: turn, units, item, is_gradient });
+        worker.posted += units;
         if is_gradient {
             // What is kept free for it may be used now.
-            self.agenda.push(Reverse((now, to)));
-            self.agenda.extend(self.problem.senders[to].all.iter().map(|&sender| Reverse((now, sender))));
+            self.wake(to, now);
+            self.wake_senders(to, now);
         }
+    }
+
+    /// A device decides anew then, if it is free. Otherwise it does so later, once it is free.
+    fn wake(&mut self, device: usize, at: i64) {
+        if self.workers[device].free <= at {
+            self.agenda.push(Reverse((at, device)));
+        }
+    }
+
+    fn wake_senders(&mut self, device: usize, at: i64) {
+        let problem = self.problem;
+        problem.senders[device].all.iter().for_each(|&sender| self.wake(sender, at));
     }
 
     /// Notes when a backward can run.
     fn announce(&mut self, at: i64, item: Item) {
         let device = self.problem.stage(item).device;
         self.workers[device].coming.push(Reverse((at, item.1, Reverse(item.0))));
-        self.agenda.push(Reverse((at, device)));
+        self.wake(device, at);
     }
 }
 
