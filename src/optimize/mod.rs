@@ -33,6 +33,7 @@ mod forced;
 pub mod frontier;
 mod held_back;
 mod justify;
+mod late;
 mod lengths;
 pub mod mean;
 mod needless;

@@ -57,7 +57,7 @@ impl Search<'_> {
         for ((choice, apart), left) in by_choice.iter().zip((1..=by_choice.len()).rev()) {
             let plain = choice.of(&self.plain);
             if stop.is_due() {
-                continue;
+                break;
             }
             let stop = &stop.within(stop.remaining() / u32::try_from(left).unwrap_or(u32::MAX));
             let (guides, engines): (Vec<_>, Vec<_>) =

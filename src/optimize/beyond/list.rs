@@ -1,13 +1,13 @@
 //! List scheduling in pairs: as time goes on, every device takes what is there, a forward and a backward together where it
 //! can.
 //!
-//! What it takes, and for what it waits, rules say, for every device and stage by itself. Simple ones come first; then changes
-//! of the best of them, at random, that make the schedule shorter, or no longer than it was a fixed number of changes ago (late
-//! acceptance: Burke and Bykov, 2017).
+//! What it takes, and for what it waits, rules say, for every device and stage by itself. Simple ones come first; then the best of
+//! them are changed at random, with [late](crate::optimize::late) acceptance.
 
 use std::num::NonZeroUsize;
 
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks, Units};
+use crate::optimize::late::Late;
 use crate::parallel;
 use crate::schedule::Schedule;
 use crate::stop::Stop;
@@ -40,9 +40,7 @@ pub(super) fn schedules(model: &Model, until: &Stop, effort: &Effort<'_>) -> Vec
     let mut best: Vec<&Found> = found.iter().collect();
     best.sort_by_key(|found| found.end);
     best.truncate(MOST_CHANGED);
-    let passes = 2 * model.placement().depth() as usize * model.microbatches() as usize;
-    // Before each pass all devices are asked.
-    let each = passes * (model.devices() as usize).div_ceil(DEVICES_IN_A_PASS);
+    let each = 2 * model.placement().depth() as usize * model.microbatches() as usize;
     let tries = effort.passes / each / best.len().max(1);
     let seeds = (0..).map(|walk| effort.seed.wrapping_add(walk));
     let starts: Vec<(&Found, u64)> = best.into_iter().zip(seeds).collect();
@@ -64,16 +62,13 @@ struct Found {
 /// What rules give; nothing where they get stuck, time is up, or the last pass ends later than asked for.
 fn scheduled(model: &Model, rules: Rules, stop: &Stop, most: Ticks) -> Option<Found> {
     let mut simulation = Simulation::new(model, &rules);
-    let end = simulation.run(stop).filter(|&end| end <= most)?;
+    let end = simulation.run(most, stop)?;
     let schedule = simulation.schedule()?;
     Some(Found { rules, end, schedule })
 }
 
 /// How many of the simple rules are changed.
 const MOST_CHANGED: usize = 2;
-
-/// To place a pass takes as much as to ask so many devices.
-const DEVICES_IN_A_PASS: usize = 8;
 
 /// With how many changes ago the end is compared.
 const MEMORY: usize = 50;
@@ -87,23 +82,22 @@ const MOST_CHANGES: usize = 3;
 /// The best of what changed rules give; nothing where it is no better than without a change.
 fn changed(model: &Model, from: &Found, tries: usize, seed: u64, stop: &Stop) -> Option<Schedule> {
     let mut random = fastrand::Rng::with_seed(seed);
-    let mut history = [from.end + Ticks(from.end.0 / SLACK); MEMORY];
+    let mut late = Late::new(from.end + Ticks(from.end.0 / SLACK), MEMORY);
     let (mut rules, mut end) = (from.rules.clone(), from.end);
     let (mut least, mut best) = (from.end, None);
-    for attempt in 0..tries {
+    for _ in 0..tries {
         if stop.is_due() {
             break;
         }
         let mut next = rules.clone();
         (0..random.usize(1..=MOST_CHANGES)).for_each(|_| next.change(model, &mut random));
-        let before = &mut history[attempt % MEMORY];
-        if let Some(found) = scheduled(model, next, stop, end.max(*before)) {
+        if let Some(found) = scheduled(model, next, stop, late.limit(end)) {
             (rules, end) = (found.rules, found.end);
             if end < least {
                 (least, best) = (end, Some(found.schedule));
             }
         }
-        *before = end.min(*before);
+        late.note(end);
     }
     best
 }
@@ -244,22 +238,38 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Commits what can start first, until nothing is left, and says when the last pass ends; nothing if it gets stuck, or time is
-    /// up.
-    fn run(&mut self, stop: &Stop) -> Option<Ticks> {
-        let passes = 2 * self.model.placement().depth() as usize * self.model.microbatches() as usize;
+    /// Commits what can start first, until nothing is left, and says when the last pass ends; nothing if that is later than `most`,
+    /// it gets stuck, or time is up.
+    fn run(&mut self, most: Ticks, stop: &Stop) -> Option<Ticks> {
+        let model = self.model;
+        let passes = 2 * model.placement().depth() as usize * model.microbatches() as usize;
         let mut done = 0;
+        // What a device does next changes only with what it does and receives.
+        let mut choices: Vec<Option<(Ticks, Vec<Pass>)>> =
+            Device::all(model.devices()).map(|device| self.choice(device)).collect();
         while done < passes {
             if stop.is_due() {
                 return None;
             }
-            let choices = Device::all(self.model.devices()).filter_map(|device| {
-                let (start, step) = self.choice(device)?;
-                Some((start, device, step))
-            });
-            let (start, device, step) = choices.min_by_key(|&(start, device, _)| (start, device))?;
+            let next = choices.iter().enumerate().filter_map(|(at, choice)| Some((choice.as_ref()?.0, at)));
+            let (_, at) = next.min()?;
+            let (start, step) = choices[at].take()?;
+            let device = Device::at(at);
             done += step.len();
             self.commit(device, start, &step);
+            if self.workers[at].free > most {
+                return None;
+            }
+            choices[at] = self.choice(device);
+            for pass in step {
+                let to = match pass.kind {
+                    Kind::F => model.placement().stage_after(pass.stage),
+                    _ => model.placement().stage_before(pass.stage),
+                };
+                if let Some(to) = to.map(|to| model.placement().device_of(to)) {
+                    choices[to.index()] = self.choice(to);
+                }
+            }
         }
         self.workers.iter().map(|worker| worker.free).max()
     }

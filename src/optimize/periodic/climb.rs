@@ -6,6 +6,7 @@ use num_rational::Ratio;
 use super::cycle::{IntervalSolver, OrderInterval};
 use super::order::{Neighbours, Orders};
 use crate::encode::BlockProblem;
+use crate::optimize::late::Late;
 use crate::stop::Stop;
 
 /// How many steps ago the first run compares with, per pass of the block; every other run adds as
@@ -92,7 +93,7 @@ impl<'a> Climb<'a> {
             }
             let length = steps.min(memory * STEPS_PER_MEMORY);
             let limit = if alone { self.cost() } else { self.cost() * Ratio::new(SLACK.0, SLACK.1) };
-            self.once(vec![limit; memory], length, stop);
+            self.once(Late::new(limit, memory), length, stop);
             steps -= length;
             memory += if alone { least } else { 0 };
         }
@@ -110,14 +111,13 @@ impl<'a> Climb<'a> {
         })
     }
 
-    fn once(&mut self, mut history: Vec<Ratio<i64>>, steps: usize, stop: &Stop) {
+    fn once(&mut self, mut late: Late<Ratio<i64>>, steps: usize, stop: &Stop) {
         for step in 0..steps {
             if self.best.0 == self.floor || (step % STEPS_PER_LOOK == 0 && stop.is_due()) {
                 return;
             }
-            let cell = step % history.len();
-            self.step(history[cell]);
-            history[cell] = self.cost().min(history[cell]);
+            self.step(late.limit(self.cost()));
+            late.note(self.cost());
         }
     }
 
@@ -130,14 +130,13 @@ impl<'a> Climb<'a> {
         self.excess.iter().sum::<i64>() * self.price
     }
 
-    /// Swaps two neighbours if the cost is then not above both the present one and `before`.
-    fn step(&mut self, before: Ratio<i64>) {
+    /// Swaps two neighbours if the cost is then not above a limit.
+    fn step(&mut self, limit: Ratio<i64>) {
         let place = self.choose();
         let (first, second, _) = self.orders.at(place);
         if self.problem.in_turn(first, second) {
             return;
         }
-        let limit = self.cost().max(before);
         let excess = self.excess[place.device];
         self.orders.swap(place);
         // Only an acquisition and a release that change places change the peak.

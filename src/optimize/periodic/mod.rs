@@ -15,12 +15,10 @@
 //! besides the swapped pair `u, v` itself, another way on which v waits for u, in as many or fewer
 //! repetitions, it would be longer than u takes, and v would start later than right after u.
 //!
-//! **When a step is taken.** If the interval does not grow, or is no longer than it was a fixed number
-//! of steps ago (late acceptance: Burke and Bykov, 2017). That needs neither temperatures nor floats:
-//! the same seed gives the same block everywhere. Runs follow each other with ever longer memories until
-//! the steps are used up, in turn from the best orders so far (at first those of a best block of one
-//! microbatch per interval) and from orders in which every microbatch runs alone. Capacities may be exceeded
-//! on the way, at a price.
+//! **When a step is taken.** By late acceptance as `late.rs` has it: if the interval does not grow, or is no longer than it was a
+//! fixed number of steps ago. Runs follow each other with ever longer memories until the steps are used up, in turn from the best
+//! orders so far (at first those of a best block of one microbatch per interval) and from orders in which every microbatch runs
+//! alone. Capacities may be exceeded on the way, at a price.
 //!
 //! A search proves nothing; the interval is called optimal only where it meets
 //! [`steady_bound`](crate::certificate::steady_bound), which holds for all schedules.

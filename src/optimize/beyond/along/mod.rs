@@ -6,8 +6,7 @@
 //! I would need more room than there is; an I, or a W that makes room first, elsewhere. A forward leaves room for the backward that
 //! needs the most, and a message is sent when there is a buffer for it.
 //!
-//! Simple rules come first; then orders and rules of the best are changed at random, and what is shorter is kept, or no longer than it
-//! was a fixed number of changes ago (late acceptance: Burke and Bykov, 2017).
+//! Simple rules come first; then orders and rules of the best are changed at random, with [late](crate::optimize::late) acceptance.
 //!
 //! A [`plan`] is what decides, and a [`run`] makes a schedule of it.
 
@@ -19,6 +18,7 @@ mod tests;
 use std::num::NonZeroUsize;
 
 use crate::model::{Model, Pass, Placement};
+use crate::optimize::late::Late;
 use crate::parallel;
 use crate::schedule::Schedule;
 use crate::stop::Stop;
@@ -129,22 +129,21 @@ impl Along {
 /// The best of what changed plans give.
 fn changed(problem: &Problem, from: &Found, tries: usize, seed: u64, stop: &Stop) -> Found {
     let mut random = fastrand::Rng::with_seed(seed);
-    let mut history = [from.end + from.end / SLACK; MEMORY];
+    let mut late = Late::new(from.end + from.end / SLACK, MEMORY);
     let (mut now, mut best) = (from.clone(), from.clone());
-    for attempt in 0..tries {
+    for _ in 0..tries {
         if stop.is_due() {
             break;
         }
         let mut next = now.plan.clone();
         (0..random.usize(1..=MOST_CHANGES)).for_each(|_| next.change(&mut random));
-        let before = &mut history[attempt % MEMORY];
-        if let Some(end) = Run::new(problem, &next).end(now.end.max(*before), stop) {
+        if let Some(end) = Run::new(problem, &next).end(late.limit(now.end), stop) {
             now = Found { end, plan: next, ..now };
             if end <= best.end {
                 best = now.clone();
             }
         }
-        *before = now.end.min(*before);
+        late.note(now.end);
     }
     best
 }

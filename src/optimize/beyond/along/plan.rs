@@ -1,6 +1,7 @@
 //! What decides in list scheduling along forwards: their orders, what is recomputed, and a rule for each device.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::model::{Kind, Model, Pass};
 use crate::optimize::dispatch::{Prefer, Weight};
@@ -13,8 +14,8 @@ pub(super) type Item = (u32, u32);
 pub(super) struct Plan {
     /// By device.
     pub forwards: Vec<Vec<Item>>,
-    /// By stage and microbatch: whether it is recomputed.
-    pub again: Vec<Vec<bool>>,
+    /// By stage and microbatch: whether it is recomputed. Changes at random leave it alone, so plans share it.
+    pub again: Arc<Vec<Vec<bool>>>,
     /// By device.
     pub rules: Vec<Rule>,
 }
@@ -45,6 +46,9 @@ pub(super) enum Backward {
 }
 
 impl Rule {
+    /// How many there are.
+    pub(super) const COUNT: usize = 72;
+
     /// All rules.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         itertools::iproduct!(
@@ -81,7 +85,7 @@ impl Plan {
             }
             forwards.push(of_kind(Kind::F).map(|pass| (pass.stage.0, pass.microbatch.0)).collect());
         }
-        Self { forwards, again, rules: vec![rule; orders.len()] }
+        Self { forwards, again: Arc::new(again), rules: vec![rule; orders.len()] }
     }
 
     /// The same with another rule for all devices.
@@ -96,8 +100,9 @@ impl Plan {
         let stages: BTreeSet<u32> = order.iter().map(|&(stage, _)| stage).collect();
         // The forwards of a single stage have one order.
         if stages.len() < 2 || random.usize(..CHANGES_OF_RULES) == 0 {
-            let all: Vec<Rule> = Rule::all().filter(|&rule| rule != self.rules[device]).collect();
-            self.rules[device] = all[random.usize(..all.len())];
+            let now = self.rules[device];
+            let mut others = Rule::all().filter(|&rule| rule != now);
+            self.rules[device] = others.nth(random.usize(..Rule::COUNT - 1)).expect("another one");
             return;
         }
         // Once, or again and again for the microbatches that follow.

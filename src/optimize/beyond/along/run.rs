@@ -106,22 +106,9 @@ impl OfStage {
         self.durations[place(kind)]
     }
 
-    /// How long all passes of a microbatch take at least, in ticks.
-    fn least(&self, again: bool) -> i64 {
-        self.ticks(Kind::F) + if again { self.ticks(Kind::R) } else { 0 } + self.least_backward()
-    }
-
-    fn least_backward(&self) -> i64 {
-        self.ticks(Kind::B).min(self.ticks(Kind::I) + self.ticks(Kind::W))
-    }
-
-    /// How much less is left to do once a pass has started, in ticks.
-    fn done_by(&self, kind: Kind) -> i64 {
-        match kind {
-            Kind::F | Kind::R | Kind::W => self.ticks(kind),
-            Kind::I => self.least_backward() - self.ticks(Kind::W),
-            Kind::B => self.least_backward(),
-        }
+    /// How long all passes of a microbatch take, in ticks.
+    const fn all(&self, again: bool) -> i64 {
+        self.ticks(Kind::F) + if again { self.ticks(Kind::R) } else { 0 } + self.ticks(Kind::B)
     }
 }
 
@@ -140,13 +127,13 @@ struct Buffer {
 /// A device in the middle of its work.
 struct Worker {
     free: i64,
-    /// How long everything that it has not started takes at least, in ticks.
-    left: i64,
+    /// How long everything that it has not started takes, in ticks: a B takes as long as an I and a W.
+    work: i64,
     /// What is held once the last pass has ended, beside buffers, in units.
     kept: i64,
     buffers: Vec<Buffer>,
     /// What they take together, in units.
-    posted: i64,
+    buffered: i64,
     /// The buffers of gradients whose R has run elsewhere, and the backward has not.
     promised: i64,
     /// By pass: its turn, and what is held while it runs.
@@ -170,7 +157,7 @@ impl Worker {
 
     /// What is held from now on, in units, with all buffers that have been posted.
     fn live(&self) -> i64 {
-        self.kept + self.promised + self.posted
+        self.kept + self.promised + self.buffered
     }
 }
 
@@ -187,10 +174,12 @@ pub(super) struct Run<'a> {
     agenda: BinaryHeap<Reverse<(i64, usize)>>,
     /// By device: see [`reserves`].
     reserves: Vec<[i64; 2]>,
+    /// How many backwards have not started.
     left: usize,
+    /// When the last pass ends of those that have started.
     last: i64,
-    /// When the last pass ends at least, if no device waits any longer.
-    least: i64,
+    /// The last pass ends no earlier.
+    earliest: i64,
 }
 
 /// When it is not known yet.
@@ -207,10 +196,10 @@ impl<'a> Run<'a> {
         }
         let worker = |_| Worker {
             free: 0,
-            left: 0,
+            work: 0,
             kept: 0,
             buffers: Vec::new(),
-            posted: 0,
+            buffered: 0,
             promised: 0,
             history: Vec::with_capacity(4 * microbatches),
             next_forward: 0,
@@ -223,7 +212,7 @@ impl<'a> Run<'a> {
         let devices = problem.limits.len();
         let mut workers: Vec<Worker> = (0..devices).map(worker).collect();
         for (stage, again) in problem.stages.iter().zip(plan.again.iter()) {
-            workers[stage.device].left += again.iter().map(|&again| stage.least(again)).sum::<i64>();
+            workers[stage.device].work += again.iter().map(|&again| stage.all(again)).sum::<i64>();
         }
         let unsent = vec![vec![None; microbatches]; problem.stages.len()];
         Self {
@@ -236,7 +225,7 @@ impl<'a> Run<'a> {
             reserves: reserves(problem, plan),
             left: problem.stages.len() * microbatches,
             last: 0,
-            least: 0,
+            earliest: 0,
         }
     }
 
@@ -248,7 +237,7 @@ impl<'a> Run<'a> {
             if decisions.is_multiple_of(DECISIONS) && stop.is_due() {
                 return None;
             }
-            // Nothing has changed until the next one that is the same.
+            // The same entry again changes nothing.
             while self.agenda.peek() == Some(&Reverse((now, device))) {
                 self.agenda.pop();
             }
@@ -258,7 +247,7 @@ impl<'a> Run<'a> {
             if let Some((item, kind)) = self.choose(device, now) {
                 self.start(device, item, kind, now);
             }
-            if self.least > most {
+            if self.earliest > most {
                 return None;
             }
         }
@@ -379,11 +368,11 @@ impl<'a> Run<'a> {
         let forward_at =
             forward.map(|(stage, microbatch)| self.arrivals[stage as usize][microbatch as usize]);
         let is_there = forward_at.is_some_and(|at| at <= now);
-        // Whatever has not been sent can wait.
-        let next = forward.filter(|_| forward_at != Some(UNKNOWN));
-        let is_kept = next.is_some_and(|item| self.is_kept(device, item));
+        // For a forward whose input has not been sent, no room is looked for.
+        let sent = forward.filter(|_| forward_at != Some(UNKNOWN));
+        let is_kept = sent.is_some_and(|item| self.is_kept(device, item));
         let has_room = is_kept
-            && next.is_some_and(|item| self.is_received(item, Kind::F, self.turn(device, item, Kind::F)));
+            && sent.is_some_and(|item| self.is_received(item, Kind::F, self.turn(device, item, Kind::F)));
         let unlocks = rule.weight == Weight::AtOnce || (rule.unlock && is_there && !is_kept);
         if unlocks && let Some(item) = self.weight(device) {
             return Some((item, Kind::W));
@@ -497,16 +486,16 @@ impl<'a> Run<'a> {
         if needs.uses > 0 {
             let is_gradient = kind != Kind::F;
             worker.buffers.retain(|buffer| (buffer.item, buffer.is_gradient) != (item, is_gradient));
-            worker.posted -= needs.uses;
+            worker.buffered -= needs.uses;
         }
         worker.free = end;
-        worker.left -= stage.done_by(kind);
+        worker.work -= stage.ticks(kind);
         worker.order.push(Pass::new(Stage(item.0), kind, Microbatch(item.1)));
         if kind == Kind::I {
             worker.weights.push_back(item);
         }
         self.last = self.last.max(end);
-        self.least = self.least.max(end + worker.left);
+        self.earliest = self.earliest.max(end + worker.work);
         self.agenda.push(Reverse((end, device)));
         // Who waits to send something here may go on.
         if needs.held < needs.uses || kind == Kind::F {
@@ -541,7 +530,7 @@ impl<'a> Run<'a> {
             *held += units;
         }
         worker.buffers.push(Buffer { posted: turn, units, item, is_gradient });
-        worker.posted += units;
+        worker.buffered += units;
         if is_gradient {
             // What is kept free for it may be used now.
             self.wake(to, now);
@@ -573,7 +562,7 @@ impl<'a> Run<'a> {
 /// buffer is then there.
 fn reserves(problem: &Problem, plan: &Plan) -> Vec<[i64; 2]> {
     let mut reserves = vec![[0; 2]; problem.limits.len()];
-    for (stage, again) in problem.stages.iter().zip(&plan.again) {
+    for (stage, again) in problem.stages.iter().zip(plan.again.iter()) {
         let [of_kept, of_again] = &stage.needs;
         let mut most = of_kept[place(Kind::B)].acquires;
         if again.contains(&true) {

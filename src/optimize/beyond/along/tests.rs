@@ -1,4 +1,5 @@
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 
@@ -11,11 +12,15 @@ use crate::replay::{memory_along, replay};
 use crate::schedule::Schedule;
 use crate::stop::Stop;
 
-/// Memory with everything that passes need: what W retains is more than what F keeps.
+/// A model without latencies, with this table of memory.
 fn with_memory(devices: u32, placement: &str, microbatches: u32, memory: &str) -> Model {
+    with_latency(devices, placement, microbatches, 0, memory)
+}
+
+fn with_latency(devices: u32, placement: &str, microbatches: u32, latency: i64, memory: &str) -> Model {
     let text = format!(
         "name = \"whole\"\n[pipeline]\ndevices = {devices}\nplacement = \"{placement}\"\nmicrobatches = {microbatches}\n[time]\n\
-         forward = 3\nbackward_input = 4\nbackward_weight = 2\n[memory]\n{memory}\n"
+         forward = 3\nbackward_input = 4\nbackward_weight = 2\ncommunication = {latency}\n[memory]\n{memory}\n"
     );
     model::parse(&text).expect("a model")
 }
@@ -71,6 +76,11 @@ fn changes_at_random_find_something_shorter_and_the_same_on_any_number_of_thread
 }
 
 #[test]
+fn rules_are_as_many_as_is_said() {
+    assert_eq!(Rule::all().count(), Rule::COUNT);
+}
+
+#[test]
 fn what_is_enough_is_not_improved() {
     let model = tight(4, "v", 8, 12);
     let mut along = Along::new(&model, &named(&model), 0, one(), &Stop::default());
@@ -113,19 +123,30 @@ proptest! {
         capacity in 4_i64..40,
         rule in 0_usize..200,
         guide in 0_usize..20,
+        latency in 0_i64..3,
+        again in prop::option::of((0_i64..3, 0_i64..3)),
         seed: u64,
     ) {
         let [forward, input, weight, whole] = workspaces;
+        // Checkpoints of some size, and the workspace of R.
+        let (checkpoint, recompute) =
+            again.map_or_else(Default::default, |(kept, needs)| {
+                (format!("\n[recompute]\ncheckpoint = {}", kept.min(activation)), format!(", recompute = {needs}"))
+            });
         let memory = format!(
             "activation = {activation}\nretained_for_weight = {retained}\nreceive = {receive}\ncapacity = {capacity}\n\
-             workspace = {{ forward = {forward}, backward_input = {input}, backward_weight = {weight}, backward = {whole} }}"
+             workspace = {{ forward = {forward}, backward_input = {input}, backward_weight = {weight}, backward = {whole}{recompute} }}\
+             {checkpoint}"
         );
-        let model = with_memory(devices, placement, microbatches, &memory);
+        let model = with_latency(devices, placement, microbatches, latency, &memory);
         let rules: Vec<Rule> = Rule::all().collect();
         let guides = named(&model);
         let mut plan = Plan::new(&model, &guides[guide % guides.len()], rules[rule % rules.len()]);
         let mut random = fastrand::Rng::with_seed(seed);
         (0..3).for_each(|_| plan.change(&mut random));
+        if again.is_some() {
+            Arc::make_mut(&mut plan.again).iter_mut().flatten().for_each(|again| *again = random.bool());
+        }
         let problem = Problem::new(&model);
         let mut run = Run::new(&problem, &plan);
         // Where it gets stuck, there is nothing to compare.
@@ -141,6 +162,9 @@ proptest! {
                 .collect();
             prop_assert_eq!(held, of_replay);
             prop_assert!(verdict.timing.expect("it runs").metrics.makespan.0 <= end);
+            // Where it may not be later, it ends at the same time, or not at all.
+            let until = |most| Run::new(&problem, &plan).end(most, &Stop::default());
+            prop_assert_eq!([end - 1, end, end + 1].map(until), [None, Some(end), Some(end)]);
         }
     }
 }
