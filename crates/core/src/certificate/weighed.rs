@@ -178,8 +178,8 @@ pub fn weighed_terms(model: &Model, objective: Objective) -> WeighedTerms {
     WeighedTerms { devices, stages, pairs }
 }
 
-/// What can be done about a stage; first, what holds the most. Where copies to the host free memory as well, only the least that stays is counted, which takes no
-/// work.
+/// What can be done about a stage; first, what holds the most. Where copies to the host free memory as well, only the least that
+/// stays is counted, which takes no work.
 fn choices(
     model: &Model,
     held: &Model,
@@ -554,7 +554,7 @@ mod tests {
         assert_eq!(of(24), Some(85));
     }
 
-    /// Two levels of which one takes no time, of different amounts on both stages. Each figure is followed by hand.
+    /// Two levels, with other amounts and times on each stage. Each figure is followed by hand.
     #[test]
     fn what_devices_and_stages_contribute_without_pairs() {
         let level = |kept: [i64; 2], ticks: [i64; 2]| RecomputeLevel {
@@ -656,9 +656,15 @@ mod tests {
         };
         let terms = weighed_terms(&with_pairs(), Objective::Makespan);
         assert_eq!(terms.pairs, [pair]);
-        // With pairs there is no least time for an R between F and I.
-        assert_eq!(terms.stages[1].choices, [ChoiceTerms { holds: Units(1), again: Ticks(0), area: 2 }]);
-        assert_eq!(weighed_terms(&model([2, 3, 4, 6], [3, 2, 8]), Objective::Makespan).pairs, []);
+        let plain = model([2, 3, 4, 6], [3, 2, 8]);
+        assert_eq!(weighed_terms(&plain, Objective::Makespan).pairs, []);
+        // Where F or I is in a pair, they and an R may take less time than one after the other.
+        let area = |model: Model| {
+            let level = RecomputeLevel { checkpoint: vec![Units(1); 2], duration: Some(vec![Ticks(1); 2]) };
+            let model = model.with_recompute(Some(Recompute { levels: vec![level], fused: false }));
+            weighed_terms(&model.expect("a level"), Objective::Makespan).stages[1].choices[1].area
+        };
+        assert_eq!([with_pairs(), plain].map(area), [1 + 1, 1 + 1 + 1]);
     }
 
     /// Ten microbatches of 9 ticks hold 3 units for 19 ticks, and 2 while W runs.
