@@ -66,6 +66,16 @@ fn least_interval_by_the_integer_program(bencher: Bencher, devices: u32) {
     });
 }
 
+/// Of one microbatch per interval, and of two.
+#[cfg(feature = "lcg")]
+#[divan::bench(args = [(4, 1), (8, 1), (4, 2), (6, 2)], sample_count = 3)]
+fn least_interval_by_lazy_clause_generation(bencher: Bencher, (devices, period): (u32, u32)) {
+    use bubbleproof::encode::{BlockObjective, lcg};
+    let model = model(devices, 1, UNEQUAL, Some(2 * ((i64::from(devices) + 4) / 3)));
+    let stop = Stop::after(std::time::Duration::from_secs(60));
+    bencher.bench(|| lcg::solve_periodic(&model, period, BlockObjective::LeastInterval, &stop));
+}
+
 #[divan::bench(args = [2, 4, 6, 8], sample_count = 3)]
 fn least_interval_by_smt(bencher: Bencher, devices: u32) {
     use bubbleproof::encode::{BlockObjective, smt};

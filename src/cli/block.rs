@@ -104,8 +104,8 @@ struct BlockSearch {
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     microbatches_per_interval: u32,
 
-    /// The engine [default: `exact` for linear and V placement, otherwise `milp` or `smt`; `search` for the
-    /// least interval of several microbatches]
+    /// The engine [default: `exact` for one microbatch per interval with linear and V placement, otherwise `lcg`; `milp`, `smt` or
+    /// `search` where numbers are too large for it]
     #[arg(long, value_enum)]
     engine: Option<EngineName>,
 
@@ -194,7 +194,7 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
         BlockOutcome::Claimed { best: None, solver, .. } => {
             let reason = format!(
                 "{solver}, in floating point, found no block; that proves nothing. \
-                 `--engine smt` decides it in exact arithmetic"
+                 `--engine lcg` or `--engine smt` decides it in exact arithmetic"
             );
             output.print(&Undecided { feasible: None, reason })?;
             return Ok(Status::GaveUp);
@@ -240,14 +240,14 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
 fn in_floating_point(solver: &'static str) -> String {
     format!(
         "the block is checked exactly, but only {solver}'s floating-point arithmetic says that none is better, which \
-         proves nothing; `--engine smt` decides it in exact arithmetic"
+         proves nothing; `--engine lcg` or `--engine smt` decides it in exact arithmetic"
     )
 }
 
 /// A note where a search does not prove its block the best.
 fn by_solver(period: u32) -> String {
     format!(
-        "another block of {} per interval may have a shorter interval; `--engine smt` can decide it",
+        "another block of {} per interval may have a shorter interval; `--engine lcg` or `--engine smt` can decide it",
         microbatches(period)
     )
 }

@@ -16,11 +16,13 @@ use crate::optimize::zone::ZoneError;
 pub enum EngineName {
     /// A dynamic program over the devices, for linear and V placement: proves in exact arithmetic
     Exact,
+    /// Lazy clause generation, which decides in exact arithmetic; any placement, numbers of up to 32 bits
+    Lcg,
+    /// An SMT problem, decided by Z3 or cvc5 in exact arithmetic; any placement
+    Smt,
     /// An integer program, solved in floating point by HiGHS, or by microlp in a build without it; any
     /// placement
     Milp,
-    /// An SMT problem, decided by Z3 or cvc5 in exact arithmetic; any placement
-    Smt,
     /// A local search for the least interval, in exact arithmetic; any placement, and fast where there
     /// are several microbatches per interval, but it proves only what a bound on all schedules shows
     Search,
@@ -30,8 +32,9 @@ impl From<EngineName> for BlockEngine {
     fn from(name: EngineName) -> Self {
         match name {
             EngineName::Exact => Self::Exact,
-            EngineName::Milp => Self::Milp,
+            EngineName::Lcg => Self::Lcg,
             EngineName::Smt => Self::Smt,
+            EngineName::Milp => Self::Milp,
             EngineName::Search => Self::Search,
         }
     }
@@ -134,7 +137,9 @@ pub fn refused(error: &BlockSolveError) -> Error {
         let help = "`--engine smt` decides it in exact arithmetic";
         let by_smt = matches!(
             error,
-            BlockSolveError::Encode(EncodeError::FarApart { .. } | EncodeError::Inexact { .. })
+            BlockSolveError::Encode(
+                EncodeError::FarApart { .. } | EncodeError::Inexact { .. } | EncodeError::TooWide
+            )
         );
         return Error::NoAnswer { message: error.to_string(), help: by_smt.then(|| help.to_owned()) };
     }

@@ -12,15 +12,19 @@
 //!
 //! With K microbatches per interval every pass has K copies in the block, and nothing else changes.
 //!
-//! Two engines solve it independently, [`milp`] (`HiGHS` or microlp) and [`smt`] (an SMT solver). What either
-//! finds counts only after the integers alone have been turned into a block in exact arithmetic.
+//! Three engines solve it independently: [`milp`] (`HiGHS` or microlp), [`smt`] (an SMT solver) and [`lcg`] (lazy clause generation).
+//! What any of them finds counts only after the integers alone have been turned into a block in exact arithmetic.
 
+mod bisection;
 mod exact;
+#[cfg(feature = "lcg")]
+pub mod lcg;
 #[cfg(feature = "milp")]
 pub mod milp;
 mod problem;
 mod ranges;
 pub mod smt;
+mod statements;
 
 pub(crate) use exact::{Claim, checked_block};
 pub(crate) use problem::BlockProblem;
@@ -207,6 +211,9 @@ pub enum EncodeError {
     /// Numbers too large for exact arithmetic.
     #[error("the times are too large for an exact interval; choose a coarser unit")]
     Overflow,
+    /// Numbers too large for an engine that calculates in 32 bits.
+    #[error("the times or amounts are too large for an engine that calculates in 32 bits")]
+    TooWide,
     /// The answer of the solver fails the exact check.
     #[error("the solver's answer is wrong: {0}")]
     Rejected(#[from] Rejection),
@@ -256,7 +263,7 @@ impl EncodeError {
     #[must_use]
     pub const fn is_no_answer(&self) -> bool {
         match self {
-            Self::FarApart { .. } | Self::Inexact { .. } | Self::Solver { .. } => true,
+            Self::FarApart { .. } | Self::Inexact { .. } | Self::Solver { .. } | Self::TooWide => true,
             Self::Smt(error) => error.is_failure(),
             _ => false,
         }

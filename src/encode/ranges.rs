@@ -72,6 +72,8 @@ impl Scale {
 pub(super) struct Ranges {
     /// The least and the most of each `k`, by pair.
     pub shifts: Vec<(i64, i64)>,
+    /// The least and the most offset of each pass from the first one's, in parts.
+    pub offsets: Vec<(i128, i128)>,
     /// The least length from the first start to the last end, in parts.
     pub length: i128,
 }
@@ -100,7 +102,9 @@ impl Ranges {
         }
         let ends = problem.durations().iter().enumerate();
         let length = ends.map(|(pass, &ticks)| scale.least(ticks) - bounds.most(pass, 0)).max()?;
-        Some(Self { shifts, length })
+        let offsets =
+            (0..problem.passes().len()).map(|pass| (-bounds.most(pass, 0), bounds.most(0, pass))).collect();
+        Some(Self { shifts, offsets, length })
     }
 }
 

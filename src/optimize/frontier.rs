@@ -127,7 +127,7 @@ impl WithinCapacity {
 /// found.
 ///
 /// Where the [exact program](zone) applies, every point is proved. Elsewhere a
-/// [solver](BlockEngine::solver) answers for each capacity, with a bound where time is short or the solver
+/// [solver](BlockEngine::solver_for) answers for each capacity, with a bound where time is short or the solver
 /// calculates in floating point.
 ///
 /// # Errors
@@ -142,7 +142,7 @@ pub fn frontier(
     if !exact && passes != Passes::SPLIT {
         return Err(FrontierError::Passes);
     }
-    let engine = if exact { BlockEngine::Exact } else { BlockEngine::solver() };
+    let engine = if exact { BlockEngine::Exact } else { BlockEngine::solver_for(model, 1) };
     let known_under = |capacity: Option<Units>| {
         // In the long run more microbatches may be under way than the model has.
         let over = || FrontierError::Memory(capacity.unwrap_or_default() + Units(1));

@@ -3,12 +3,12 @@
 use num_rational::Ratio;
 
 use super::block::BlockEngine;
-use super::block::solvers::by_milp_in_nodes;
+use super::block::solvers::short_interval_by_lcg;
 use super::periodic::{self, Effort};
 use super::{Stop, zone};
 use crate::block::{Block, Passes};
 use crate::certificate::interval_bound;
-use crate::encode::{BlockOutcome, CheckedBlock};
+use crate::encode::CheckedBlock;
 use crate::kernel::{IndexedOrders, IndexedPass, IndexedProblem, class};
 use crate::model::{Device, Kind, Model, Shape, Stage, Units};
 
@@ -17,9 +17,7 @@ use crate::model::{Device, Kind, Model, Shape, Stage, Units};
 /// looser one too, and its shorter warm-up may make up for a longer interval. Where the model has
 /// checkpoints, there are blocks in which every stage recomputes, too.
 pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(String, Block)> {
-    if !zone::is_applicable(model.placement()) {
-        return if shares.contains(&SHARES[0]) { by_milp(model, stop) } else { Vec::new() };
-    }
+    let is_exact = zone::is_applicable(model.placement());
     let mut found: Vec<(String, Block)> = Vec::new();
     for share in shares {
         let Some(scaled) = within_share(model, *share) else { continue };
@@ -29,6 +27,11 @@ pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(Strin
         }
         if stop.is_due() {
             break;
+        }
+        if !is_exact {
+            let by_solver = by_solver(&scaled, stop);
+            found.extend(by_solver.filter(|(_, block)| found.iter().all(|(_, known)| known != block)));
+            continue;
         }
         let again = Passes { recompute: true, ..Passes::SPLIT };
         let passes =
@@ -169,25 +172,17 @@ pub(super) fn limits(model: &Model, problem: &IndexedProblem) -> Vec<Vec<i64>> {
     all
 }
 
-/// The block of least interval as an integer program, where this build has a solver for it that counts its work,
-/// and it is small enough to be solved in moments. Only what is called optimal counts, rightly or not: what is
-/// found when the time is up differs from run to run. When it is time to stop before the solver has ended, it is
-/// left to itself.
-fn by_milp(model: &Model, stop: &Stop) -> Vec<(String, Block)> {
+/// A block of a short interval, where the exact program cannot follow the placement, and what found it.
+fn by_solver(model: &Model, stop: &Stop) -> Option<(String, Block)> {
     if model.stages() > MOST_STAGES {
-        return Vec::new();
+        return None;
     }
-    match by_milp_in_nodes(model, MOST_NODES, stop, &|| stop.is_due()) {
-        Some(BlockOutcome::Optimal(best) | BlockOutcome::Claimed { best: Some(best), .. }) => {
-            vec![(BlockEngine::Milp.to_string(), best.block)]
-        }
-        Some(_) | None => Vec::new(),
-    }
+    let best = short_interval_by_lcg(model, 1, None, LCG_EFFORT, stop)?;
+    Some((BlockEngine::Lcg.to_string(), best.block))
 }
 
-/// The most stages whose block is looked for as an integer program.
-const MOST_STAGES: u32 = 16;
+/// The most stages whose block is looked for by a solver.
+const MOST_STAGES: u32 = 64;
 
-/// The most nodes of branch and bound that are spent on it. A limit in seconds would make what is found depend on
-/// the machine.
-const MOST_NODES: i32 = 2000;
+/// The effort that is spent on it: about as many microseconds.
+const LCG_EFFORT: u64 = 500_000;

@@ -445,13 +445,15 @@ fn every_command_says_what_it_does_and_how_it_is_used() {
 
 /// No bound on all schedules is as much as blocks of two need here.
 #[test]
-fn where_a_search_proves_nothing_of_several_microbatches_it_names_the_engine_that_may() {
+fn where_a_search_proves_nothing_of_several_microbatches_it_names_the_engines_that_may() {
     let two = ["block", V_MODEL, "--devices", "4", "--memory", "5", "--microbatches-per-interval", "2"];
-    let searched = tool(&[&two[..], &["--time-limit", "1"]].concat());
+    let searched = tool(&[&two[..], &["--engine", "search", "--time-limit", "1"]].concat());
     assert!(searched.out.contains("not proved; no schedule"), "{}", searched.out);
-    assert!(searched.err.contains("`--engine smt` can decide it"), "{}", searched.err);
-    let proved = tool(&[&two[..], &["--engine", "smt"]].concat());
-    assert!(proved.out.contains("40 ticks for 2 microbatches, 20 ticks for each"), "{}", proved.out);
-    assert!(proved.out.contains("proved: no block of F, I and W with 2 microbatches"), "{}", proved.out);
-    assert_eq!(proved.err, "");
+    assert!(searched.err.contains("`--engine lcg` or `--engine smt` can decide it"), "{}", searched.err);
+    for engine in [&[][..], &["--engine", "lcg"], &["--engine", "smt"]] {
+        let proved = tool(&[&two[..], engine].concat());
+        assert!(proved.out.contains("40 ticks for 2 microbatches, 20 ticks for each"), "{}", proved.out);
+        assert!(proved.out.contains("proved: no block of F, I and W with 2 microbatches"), "{}", proved.out);
+        assert_eq!(proved.err, "", "{engine:?}");
+    }
 }

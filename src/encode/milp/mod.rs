@@ -96,22 +96,7 @@ pub fn solve_by(
     stop: &Stop,
 ) -> Result<Outcome, EncodeError> {
     let problem = BlockProblem::periodic(model, period)?;
-    search(&Search { solver, model, problem: &problem, nodes: None, stop: stop.clone() }, objective)
-}
-
-/// A block of least interval and one microbatch per interval, found within this many nodes of branch and bound: the
-/// same one on every machine, as long as there is time. Nothing where no solver of this build counts nodes.
-///
-/// # Errors
-/// As [`solve`].
-pub fn solve_in_nodes(model: &Model, nodes: i32, stop: &Stop) -> Result<Option<Outcome>, EncodeError> {
-    if !Solver::BEST.counts_nodes() {
-        return Ok(None);
-    }
-    let problem = BlockProblem::new(model)?;
-    let all =
-        Search { solver: Solver::BEST, model, problem: &problem, nodes: Some(nodes), stop: stop.clone() };
-    search(&all, BlockObjective::LeastInterval).map(Some)
+    search(&Search { solver, model, problem: &problem, stop: stop.clone() }, objective)
 }
 
 /// The objective first, in three quarters of the time, then the length.
@@ -138,7 +123,6 @@ struct Search<'a> {
     solver: Solver,
     model: &'a Model,
     problem: &'a BlockProblem,
-    nodes: Option<i32>,
     stop: Stop,
 }
 
@@ -161,7 +145,7 @@ impl Search<'_> {
 
         let mut program = Program::new(self.problem, &ranges, Rate::Fixed(ticks));
         program.capacity(self.problem.capacities());
-        let solution = program.minimise_peak(least).solve(self.solver, self.nodes, &self.stop)?;
+        let solution = program.minimise_peak(least).solve(self.solver, &self.stop)?;
         let claim = Claim { interval: Some(ticks), peak: None };
         self.outcome(solution, claim, |_| Ok(bound))
     }
@@ -179,7 +163,7 @@ impl Search<'_> {
         self.check_numbers()?;
         let mut program = Program::new(self.problem, &ranges, Rate::Between { least, most });
         program.capacity(self.problem.capacities());
-        let solution = program.maximise_rate().solve(self.solver, self.nodes, &self.stop)?;
+        let solution = program.maximise_rate().solve(self.solver, &self.stop)?;
         let of_schedules = interval_bound(self.model) * i64::from(self.problem.period());
         let known = of_schedules.max(Ratio::from_integer(least));
         self.outcome(solution, Claim::default(), |best| {
@@ -257,7 +241,7 @@ impl Search<'_> {
         }
         let mut program = Program::new(self.problem, &ranges, Rate::Fixed(ticks));
         program.capacity(&limits);
-        let solution = match program.minimise_length().solve(self.solver, self.nodes, &self.stop) {
+        let solution = match program.minimise_length().solve(self.solver, &self.stop) {
             Ok(solution) => solution,
             Err(EncodeError::Solver { .. }) => return Ok(None),
             Err(error) => return Err(error),

@@ -240,11 +240,11 @@ impl<'a> Program<'a> {
 }
 
 impl Ready<'_> {
-    /// Runs a solver for as long as there is left, or for so many nodes. An interrupt does not end it.
-    pub fn solve(self, solver: Solver, nodes: Option<i32>, stop: &Stop) -> Result<Solution, EncodeError> {
+    /// Runs a solver for as long as there is left. An interrupt does not end it.
+    pub fn solve(self, solver: Solver, stop: &Stop) -> Result<Solution, EncodeError> {
         let Self { program: Program { variables, offsets, shifts, largest, rows, .. }, objective } = self;
         let wanted = offsets.len()..offsets.len() + shifts.len();
-        solver.solve(Posed { variables, wanted, largest, rows, objective, nodes }, stop)
+        solver.solve(Posed { variables, wanted, largest, rows, objective }, stop)
     }
 }
 

@@ -26,13 +26,6 @@ impl Solver {
     /// The strongest one of this build.
     pub const BEST: Self = if cfg!(feature = "highs") { Self::Highs } else { Self::Microlp };
 
-    /// Whether it can be limited to so many nodes of branch and bound, and so ends in the same place on every
-    /// machine.
-    #[must_use]
-    pub const fn counts_nodes(self) -> bool {
-        matches!(self, Self::Highs)
-    }
-
     /// Whether this build has it.
     #[must_use]
     pub const fn is_there(self) -> bool {
@@ -86,8 +79,6 @@ pub(super) struct Posed {
     pub rows: Vec<Constraint>,
     /// What is minimised: a variable, or a negated one.
     pub objective: Expression,
-    /// How many nodes of branch and bound are searched at most, whatever time that takes.
-    pub nodes: Option<i32>,
 }
 
 /// What a solver says of a program. Of its numbers only the integers are used, which are checked.

@@ -7,9 +7,9 @@ use crate::stop::Stop;
 mod brute;
 #[cfg(feature = "milp")]
 mod cases;
-#[cfg(feature = "milp")]
+#[cfg(all(feature = "milp", feature = "lcg"))]
 mod engines;
-#[cfg(feature = "milp")]
+#[cfg(all(feature = "milp", feature = "lcg"))]
 mod periodic;
 #[cfg(feature = "milp")]
 mod solvers;
@@ -29,6 +29,12 @@ fn by_milp_periodic(
     stop: &Stop,
 ) -> Result<BlockOutcome, EncodeError> {
     milp::solve_periodic(model, period, objective, stop).map(BlockOutcome::from)
+}
+
+/// What lazy clause generation makes of a model.
+#[cfg(feature = "lcg")]
+fn by_lcg(model: &Model, objective: BlockObjective, stop: &Stop) -> Result<BlockOutcome, EncodeError> {
+    lcg::solve_periodic(model, 1, objective, stop)
 }
 
 /// The objective of the block that an engine says is optimal, proved or not; nothing where it says that there

@@ -14,16 +14,16 @@ fn limited(placement: &Placement, times: [i64; 4], capacity: i64) -> Model {
     uniform(placement, times).with_uniform_activation_capacity(Some(Units(capacity))).expect("a model")
 }
 
-fn both(model: &Model, period: u32, objective: BlockObjective) -> [BlockOutcome; 2] {
-    [by_milp_periodic, smt::solve_periodic]
+fn all(model: &Model, period: u32, objective: BlockObjective) -> [BlockOutcome; 3] {
+    [by_milp_periodic, smt::solve_periodic, lcg::solve_periodic]
         .map(|solve| solve(model, period, objective, &Stop::after(AMPLE)).expect("an outcome"))
 }
 
-/// The interval, in ticks, that either engine says is optimal.
+/// The interval, in ticks, that every engine says is optimal.
 fn least_interval(model: &Model, period: u32) -> Option<Ratio<i64>> {
     let objective = BlockObjective::LeastInterval;
-    let [milp, smt] = both(model, period, objective).map(|outcome| said(&outcome, objective));
-    assert_eq!(milp, smt);
+    let [milp, smt, lcg] = all(model, period, objective).map(|outcome| said(&outcome, objective));
+    assert_eq!([milp, lcg], [smt; 2]);
     smt
 }
 
@@ -40,7 +40,7 @@ fn enumeration_without_first_in_first_out_finds_no_better_memory() {
         for spare in 0..=spare {
             let interval = model.most_work().0 * i64::from(period) + spare;
             let expected = brute::least_memory(&model, period, interval);
-            for outcome in both(&model, period, BlockObjective::LeastMemory { interval: Ticks(interval) }) {
+            for outcome in all(&model, period, BlockObjective::LeastMemory { interval: Ticks(interval) }) {
                 let answer = outcome.best().expect("a block");
                 assert_eq!(Some(answer.peak_max().0), expected, "{devices} {period} {times:?} {interval}");
                 assert_eq!(answer.block.period(), period);
@@ -66,7 +66,7 @@ fn enumeration_without_first_in_first_out_finds_no_shorter_interval() {
 }
 
 #[test]
-fn both_engines_agree_on_several_microbatches_per_interval() {
+fn all_engines_agree_on_several_microbatches_per_interval() {
     let v = |devices| Placement::v(devices).expect("a placement");
     let looped = Placement::looped(2, 2).expect("a placement");
     for (placement, times, capacity) in [
@@ -90,11 +90,13 @@ fn both_engines_agree_on_several_microbatches_per_interval() {
 fn the_solver_finds_blocks_that_no_schedule_beats() {
     for (devices, capacity, period, least) in [(5, 4, 2, 14), (7, 4, 2, 18)] {
         let model = limited(&Placement::v(devices).expect("a placement"), [1, 1, 1, 0], capacity);
-        let outcome = smt::solve_periodic(&model, period, BlockObjective::LeastInterval, &Stop::after(AMPLE));
-        let Ok(BlockOutcome::Optimal(best)) = outcome else { panic!("{outcome:?}") };
-        assert_eq!(best.interval, Ratio::from_integer(least), "{devices} {capacity} {period}");
         let pace = crate::certificate::steady_bound(&model, 40_000_000);
-        assert_eq!(best.interval, pace * i64::from(period), "{devices} {capacity} {period}");
+        assert_eq!(Ratio::from_integer(least), pace * i64::from(period), "{devices} {capacity} {period}");
+        for solve in [smt::solve_periodic, lcg::solve_periodic] {
+            let outcome = solve(&model, period, BlockObjective::LeastInterval, &Stop::after(AMPLE));
+            let Ok(BlockOutcome::Optimal(best)) = outcome else { panic!("{outcome:?}") };
+            assert_eq!(best.interval, Ratio::from_integer(least), "{devices} {capacity} {period}");
+        }
     }
 }
 
@@ -111,17 +113,21 @@ fn from_a_known_block_the_solver_only_looks_for_better_ones() {
     assert!(long.interval > best.interval);
     let work = Ratio::from_integer(problem.most_work());
     for (known, least) in [(&long, work), (&best, work), (&best, best.interval)] {
-        let found = smt::least_interval_from(&model, known.clone(), least, &stop);
-        let Ok(BlockOutcome::Optimal(found)) = found else { panic!("{found:?}") };
-        assert_eq!(found.interval, best.interval, "{least}");
+        for solve_from in [smt::least_interval_from, lcg::least_interval_from] {
+            let found = solve_from(&model, known.clone(), least, &stop);
+            let Ok(BlockOutcome::Optimal(found)) = found else { panic!("{found:?}") };
+            assert_eq!(found.interval, best.interval, "{least}");
+        }
     }
     // Without any time nothing is proved, and what is known is the answer.
     let late = Stop::after(Duration::ZERO);
-    let found = smt::least_interval_from(&model, long.clone(), work, &late).expect("an outcome");
-    let BlockOutcome::Bounded { best: Some(known), bound: BlockBound::Interval(bound) } = found else {
-        panic!("{found:?}")
-    };
-    assert_eq!((known.interval, bound), (long.interval, work));
+    for solve_from in [smt::least_interval_from, lcg::least_interval_from] {
+        let found = solve_from(&model, long.clone(), work, &late).expect("an outcome");
+        let BlockOutcome::Bounded { best: Some(known), bound: BlockBound::Interval(bound) } = found else {
+            panic!("{found:?}")
+        };
+        assert_eq!((known.interval, bound), (long.interval, work));
+    }
 }
 
 #[test]
@@ -129,8 +135,34 @@ fn an_interval_without_microbatches_or_with_too_many_is_refused() {
     let model = uniform(&linear(4), [1, 1, 1, 0]);
     for period in [0, 65] {
         let refused = Err(EncodeError::Period { period, most: 64 });
-        for solve in [by_milp_periodic, smt::solve_periodic] {
+        for solve in [by_milp_periodic, smt::solve_periodic, lcg::solve_periodic] {
             assert_eq!(solve(&model, period, BlockObjective::LeastInterval, &Stop::after(AMPLE)), refused);
         }
+    }
+}
+
+#[test]
+fn little_effort_finds_a_block_that_fits_and_much_effort_the_best() {
+    let model = limited(&Placement::looped(4, 2).expect("a placement"), [3, 4, 2, 1], 5);
+    let stop = Stop::default();
+    let best = |period| {
+        let solved = lcg::solve_periodic(&model, period, BlockObjective::LeastInterval, &stop);
+        let Ok(BlockOutcome::Optimal(best)) = solved else { panic!("{solved:?}") };
+        best
+    };
+    for period in [1, 2] {
+        let least = best(period).interval;
+        let work = Ratio::from_integer(model.most_work().0 * i64::from(period));
+        let found =
+            |known, effort| lcg::short_interval(&model, period, known, effort, &stop).expect("an outcome");
+        assert_eq!(found(None, u64::MAX).expect("a block").interval, least);
+        let little = found(None, 20_000);
+        let known = little.clone().map(|known| (known, work));
+        assert!(little.as_ref().is_none_or(|little| little.interval >= least));
+        assert_eq!(found(None, 20_000), little, "the same effort finds the same");
+        let Some((known, work)) = known else { continue };
+        let better = found(Some((known.clone(), work)), u64::MAX).expect("the known block");
+        assert_eq!(better.interval, least);
+        assert_eq!(found(Some((known.clone(), work)), 0).expect("the known block").interval, known.interval);
     }
 }

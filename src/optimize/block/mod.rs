@@ -32,7 +32,7 @@ use super::Stop;
 use super::periodic::{self, Effort};
 use super::zone::{self, ZoneError};
 use crate::block::Passes;
-use crate::encode::{BlockBound, BlockObjective, BlockOutcome, EncodeError, smt};
+use crate::encode::{BlockBound, BlockObjective, BlockOutcome, CheckedBlock, EncodeError, smt};
 use crate::model::{Model, Units};
 
 /// What finds a block.
@@ -45,8 +45,10 @@ pub enum BlockEngine {
     /// An integer program, solved in floating point; any placement. It proves only what exact propagation
     /// shows.
     Milp,
-    /// An SMT problem, decided in exact arithmetic; any placement. For the least interval of several microbatches, it begins with
-    /// what the local search finds.
+    /// Lazy clause generation, which decides in exact arithmetic; any placement. For the least interval of several microbatches, it
+    /// begins with what the local search finds. Numbers must fit into 32 bits.
+    Lcg,
+    /// An SMT problem, decided in exact arithmetic; any placement. Otherwise as lazy clause generation.
     Smt,
     /// A [local search](periodic) for the least interval, in exact arithmetic; any placement. It proves only
     /// what a bound on all schedules shows.
@@ -55,7 +57,7 @@ pub enum BlockEngine {
 
 impl BlockEngine {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Exact, Self::Milp, Self::Smt, Self::Search];
+    pub const ALL: [Self; 5] = [Self::Exact, Self::Lcg, Self::Smt, Self::Milp, Self::Search];
 
     /// What it is called.
     #[must_use]
@@ -63,6 +65,7 @@ impl BlockEngine {
         match self {
             Self::Exact => "exact",
             Self::Milp => "milp",
+            Self::Lcg => "lcg",
             Self::Smt => "smt",
             Self::Search => "search",
         }
@@ -74,6 +77,7 @@ impl BlockEngine {
         match self {
             Self::Exact | Self::Search | Self::Smt => true,
             Self::Milp => solvers::HAS_MILP,
+            Self::Lcg => solvers::HAS_LCG,
         }
     }
 
@@ -83,28 +87,37 @@ impl BlockEngine {
     pub const fn floating_point_solver(self) -> Option<&'static str> {
         match self {
             Self::Milp => Some(solvers::MILP_SOLVER),
-            Self::Exact | Self::Smt | Self::Search => None,
+            Self::Exact | Self::Lcg | Self::Smt | Self::Search => None,
         }
     }
 
-    /// The solver to take for a placement that the exact program cannot follow.
+    /// The solver to take where the exact program cannot follow the placement, or for several microbatches per interval: of those in
+    /// this build one that proves, if the numbers of the model are not too large for it.
     #[must_use]
-    pub const fn solver() -> Self {
-        if solvers::HAS_MILP { Self::Milp } else { Self::Smt }
+    pub fn solver_for(model: &Model, period: u32) -> Self {
+        if solvers::is_for_lcg(model, period) {
+            Self::Lcg
+        } else if solvers::HAS_MILP {
+            Self::Milp
+        } else {
+            Self::Smt
+        }
     }
 
-    /// The engine to take for a model: the exact program where it can follow the placement, otherwise the
-    /// local search for the least interval of several microbatches, and a solver for the rest.
+    /// The engine to take for a model: the exact program where it can follow the placement, otherwise a solver; for the least interval
+    /// of several microbatches the local search where no solver that proves can take the model.
     #[must_use]
     pub fn default_for(model: &Model, request: BlockRequest) -> Self {
         let BlockRequest { objective, period, .. } = request;
         if period == 1 && zone::is_applicable(model.placement()) {
             return Self::Exact;
         }
-        if period > 1 && objective == BlockObjective::LeastInterval {
-            return Self::Search;
+        match Self::solver_for(model, period) {
+            Self::Milp | Self::Smt if period > 1 && objective == BlockObjective::LeastInterval => {
+                Self::Search
+            }
+            solver => solver,
         }
-        Self::solver()
     }
 }
 
@@ -224,10 +237,11 @@ pub fn solve(
             // Nobody has waited for the end.
             Ok(outcome.unwrap_or_else(|| BlockOutcome::Bounded { best: None, bound: request.least(model) }))
         }
-        BlockEngine::Smt if period > 1 && objective == BlockObjective::LeastInterval => {
-            by_search_and_solver(model, period, stop)
+        BlockEngine::Lcg | BlockEngine::Smt if period > 1 && objective == BlockObjective::LeastInterval => {
+            by_search_and_solver(model, engine, period, stop)
         }
-        BlockEngine::Smt => Ok(smt::solve_periodic(model, period, objective, stop)?),
+        BlockEngine::Lcg => solvers::by_lcg(model, request, None, stop),
+        BlockEngine::Smt => by_smt(model, request, None, stop),
         BlockEngine::Search if objective != BlockObjective::LeastInterval => {
             Err(BlockSolveError::Objective(objective))
         }
@@ -239,19 +253,46 @@ pub fn solve(
 const SWAPS_BEFORE_SOLVER: usize = 50_000;
 
 /// A block of several microbatches per interval from the local search, and then what the solver says of shorter intervals.
-fn by_search_and_solver(model: &Model, period: u32, stop: &Stop) -> Result<BlockOutcome, BlockSolveError> {
+fn by_search_and_solver(
+    model: &Model,
+    engine: BlockEngine,
+    period: u32,
+    stop: &Stop,
+) -> Result<BlockOutcome, BlockSolveError> {
     let effort = Effort { steps: SWAPS_BEFORE_SOLVER, ..Effort::default() };
     let sooner = stop.within(stop.remaining() / 4);
-    let (known, least) = match periodic::least_interval(model, period, effort, &sooner) {
-        Ok(BlockOutcome::Bounded { best: Some(known), bound: BlockBound::Interval(least) }) => (known, least),
+    let known = match periodic::least_interval(model, period, effort, &sooner) {
+        Ok(BlockOutcome::Bounded { best: Some(known), bound: BlockBound::Interval(least) }) => {
+            Some((known, least))
+        }
         Ok(BlockOutcome::Optimal(known)) => {
             let least = known.interval;
-            (known, least)
+            Some((known, least))
         }
         // No block fits, or the numbers of the search are too narrow: the solver finds out.
-        _ => return Ok(smt::solve_periodic(model, period, BlockObjective::LeastInterval, stop)?),
+        _ => None,
     };
-    Ok(smt::least_interval_from(model, known, least, stop)?)
+    let request = BlockRequest { period, ..BlockRequest::of_one(BlockObjective::LeastInterval) };
+    if engine == BlockEngine::Lcg {
+        solvers::by_lcg(model, request, known, stop)
+    } else {
+        by_smt(model, request, known, stop)
+    }
+}
+
+/// A block of an interval that is to be made less, and a time that no interval is below.
+type Known = (CheckedBlock, Ratio<i64>);
+
+fn by_smt(
+    model: &Model,
+    BlockRequest { objective, period, .. }: BlockRequest,
+    known: Option<Known>,
+    stop: &Stop,
+) -> Result<BlockOutcome, BlockSolveError> {
+    Ok(match known {
+        Some((known, least)) => smt::least_interval_from(model, known, least, stop)?,
+        None => smt::solve_periodic(model, period, objective, stop)?,
+    })
 }
 
 fn by_exact_program(

@@ -1,8 +1,73 @@
 //! The solvers of this build: the one place that asks which there are.
 
-use super::{BlockObjective, BlockOutcome, BlockSolveError};
+use super::{BlockObjective, BlockOutcome, BlockRequest, BlockSolveError, Known};
+use crate::encode::CheckedBlock;
 use crate::model::Model;
 use crate::stop::Stop;
+
+/// Whether there is lazy clause generation.
+pub(super) const HAS_LCG: bool = cfg!(feature = "lcg");
+
+/// Whether lazy clause generation can take a model.
+#[cfg(feature = "lcg")]
+pub(super) fn is_for_lcg(model: &Model, period: u32) -> bool {
+    crate::encode::lcg::accepts(model, period)
+}
+
+#[cfg(not(feature = "lcg"))]
+pub(super) const fn is_for_lcg(_: &Model, _: u32) -> bool {
+    false
+}
+
+/// Asks lazy clause generation, which begins with a block of least interval if one is known.
+#[cfg(feature = "lcg")]
+pub(super) fn by_lcg(
+    model: &Model,
+    BlockRequest { objective, period, .. }: BlockRequest,
+    known: Option<Known>,
+    stop: &Stop,
+) -> Result<BlockOutcome, BlockSolveError> {
+    use crate::encode::lcg;
+
+    Ok(match known {
+        Some((known, least)) => lcg::least_interval_from(model, known, least, stop)?,
+        None => lcg::solve_periodic(model, period, objective, stop)?,
+    })
+}
+
+#[cfg(not(feature = "lcg"))]
+pub(super) fn by_lcg(
+    _: &Model,
+    _: BlockRequest,
+    _: Option<Known>,
+    _: &Stop,
+) -> Result<BlockOutcome, BlockSolveError> {
+    Err(BlockSolveError::NotBuilt(super::BlockEngine::Lcg))
+}
+
+/// A block of a short interval that lazy clause generation finds with so much effort, about as many microseconds: no longer than
+/// that of a known one, if one is given.
+#[cfg(feature = "lcg")]
+pub(in crate::optimize) fn short_interval_by_lcg(
+    model: &Model,
+    period: u32,
+    known: Option<Known>,
+    effort: u64,
+    stop: &Stop,
+) -> Option<CheckedBlock> {
+    crate::encode::lcg::short_interval(model, period, known, effort, stop).ok().flatten()
+}
+
+#[cfg(not(feature = "lcg"))]
+pub(in crate::optimize) fn short_interval_by_lcg(
+    _: &Model,
+    _: u32,
+    _: Option<Known>,
+    _: u64,
+    _: &Stop,
+) -> Option<CheckedBlock> {
+    None
+}
 
 /// Whether there is an engine for integer programs.
 pub(super) const HAS_MILP: bool = cfg!(feature = "milp");
@@ -27,30 +92,6 @@ pub(super) fn by_milp(
     let outcome =
         beside(move || crate::encode::milp::solve_periodic(&model, period, objective, &stop), leave);
     Ok(outcome.transpose()?.map(BlockOutcome::from))
-}
-
-/// The same for a block of least interval, found in so many nodes of branch and bound, where a solver of this
-/// build counts them.
-#[cfg(feature = "milp")]
-pub(in crate::optimize) fn by_milp_in_nodes(
-    model: &Model,
-    nodes: i32,
-    stop: &Stop,
-    leave: &dyn Fn() -> bool,
-) -> Option<BlockOutcome> {
-    let (model, stop) = (model.clone(), stop.clone());
-    let outcome = beside(move || crate::encode::milp::solve_in_nodes(&model, nodes, &stop), leave)?;
-    outcome.ok().flatten().map(BlockOutcome::from)
-}
-
-#[cfg(not(feature = "milp"))]
-pub(in crate::optimize) fn by_milp_in_nodes(
-    _: &Model,
-    _: i32,
-    _: &Stop,
-    _: &dyn Fn() -> bool,
-) -> Option<BlockOutcome> {
-    None
 }
 
 #[cfg(not(feature = "milp"))]

@@ -19,6 +19,14 @@ fn looped(capacity: i64) -> Model {
     model(Placement::looped(2, 2).expect("a placement"), capacity)
 }
 
+/// Times that do not fit into 32 bits.
+#[cfg(all(feature = "lcg", feature = "milp"))]
+fn far() -> Model {
+    let placement = Placement::looped(2, 2).expect("a placement");
+    Model::equal_stages(placement, 1, [3 << 32, 4 << 32, 2 << 32, 0]).expect("a model")
+}
+
+#[cfg(all(feature = "lcg", feature = "milp"))]
 #[test]
 fn every_placement_and_objective_has_its_default_engine() {
     let memory = BlockObjective::LeastMemory { interval: Ticks(18) };
@@ -26,23 +34,28 @@ fn every_placement_and_objective_has_its_default_engine() {
     for (model, request, expected) in [
         (v(4), LEAST_INTERVAL, BlockEngine::Exact),
         (v(4), BlockRequest::of_one(memory), BlockEngine::Exact),
-        (v(4), two(BlockObjective::LeastInterval), BlockEngine::Search),
-        (v(4), two(memory), BlockEngine::solver()),
-        (looped(4), LEAST_INTERVAL, BlockEngine::solver()),
+        (v(4), two(BlockObjective::LeastInterval), BlockEngine::Lcg),
+        (v(4), two(memory), BlockEngine::Lcg),
+        (looped(4), LEAST_INTERVAL, BlockEngine::Lcg),
+        (far(), LEAST_INTERVAL, BlockEngine::Milp),
+        (far(), two(BlockObjective::LeastInterval), BlockEngine::Search),
     ] {
         assert_eq!(BlockEngine::default_for(&model, request), expected, "{request:?}");
     }
 }
 
-/// The bound on all schedules is below what two microbatches per interval need, so only the solver proves it.
+/// The bound on all schedules is below what two microbatches per interval need, so only the solvers prove it.
 #[test]
-fn the_solver_proves_what_the_search_finds_of_several_microbatches() {
+fn the_solvers_prove_what_the_search_finds_of_several_microbatches() {
     let two = BlockRequest { period: 2, ..LEAST_INTERVAL };
     let searched = solve(&v(5), BlockEngine::Search, two, &Stop::default());
     let Ok(BlockOutcome::Bounded { best: Some(best), .. }) = searched else { panic!("{searched:?}") };
-    let solved = solve(&v(5), BlockEngine::Smt, two, &Stop::default());
-    let Ok(BlockOutcome::Optimal(proved)) = solved else { panic!("{solved:?}") };
-    assert_eq!([best.interval, proved.interval], [Ratio::from_integer(40); 2]);
+    let solvers = [BlockEngine::Lcg, BlockEngine::Smt].into_iter().filter(|engine| engine.is_available());
+    for engine in solvers {
+        let solved = solve(&v(5), engine, two, &Stop::default());
+        let Ok(BlockOutcome::Optimal(proved)) = solved else { panic!("{solved:?}") };
+        assert_eq!([best.interval, proved.interval], [Ratio::from_integer(40); 2], "{engine}");
+    }
 }
 
 #[test]

@@ -118,7 +118,7 @@ fn is_possible(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Option<bool>
     match zone::least_memory(model, Passes::SPLIT, interval, stop) {
         Ok(_) => Some(true),
         Err(ZoneError::Infeasible(_)) => Some(false),
-        Err(ZoneError::Placement) => by_smt(model, interval, stop),
+        Err(ZoneError::Placement) => by_solver(model, interval, stop),
         Err(
             ZoneError::TimeUp
             | ZoneError::Overflow
@@ -129,11 +129,15 @@ fn is_possible(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Option<bool>
     }
 }
 
-/// What the SMT engine says, if there is one.
-fn by_smt(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Option<bool> {
+/// What a solver that proves says, if there is one.
+fn by_solver(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Option<bool> {
     let request =
         BlockRequest::of_one(BlockObjective::LeastMemory { interval: Ticks(interval.to_integer()) });
-    match block::solve(model, BlockEngine::Smt, request, stop).ok()? {
+    let engine = match BlockEngine::solver_for(model, request.period) {
+        BlockEngine::Milp => BlockEngine::Smt,
+        solver => solver,
+    };
+    match block::solve(model, engine, request, stop).ok()? {
         BlockOutcome::Infeasible => Some(false),
         outcome => outcome.best().map(|_| true),
     }

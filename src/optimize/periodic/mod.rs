@@ -29,6 +29,7 @@ mod order;
 
 use num_rational::Ratio;
 
+use super::block::solvers::short_interval_by_lcg;
 use super::{Stop, zone};
 use crate::block::Passes;
 use crate::certificate::{STEPS, steady_bound_until};
@@ -120,6 +121,9 @@ fn least_interval_above(
     })
 }
 
+/// How much effort of lazy clause generation goes with a swap of the search.
+const LCG_EFFORT_PER_SWAP: u64 = 5;
+
 /// The blocks of two and more microbatches per interval, up to `most`, that need less time per
 /// microbatch than `interval` and than each other, in the order of their microbatches. Nothing is
 /// looked for when `interval` meets the bound that holds for all schedules.
@@ -138,10 +142,10 @@ pub fn shorter(
             break;
         }
         let Ok(outcome) = least_interval_above(floor, model, period, effort, stop) else { break };
-        let (BlockOutcome::Optimal(answer) | BlockOutcome::Bounded { best: Some(answer), .. }) = outcome
-        else {
-            continue;
-        };
+        let Some(answer) = outcome.best().cloned() else { continue };
+        let known = Some((answer.clone(), floor * i64::from(period)));
+        let effort = effort.steps as u64 * LCG_EFFORT_PER_SWAP;
+        let answer = short_interval_by_lcg(model, period, known, effort, stop).unwrap_or(answer);
         let each = answer.interval / i64::from(period);
         if each < least {
             least = each;

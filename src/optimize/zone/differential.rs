@@ -306,12 +306,12 @@ fn enumeration_decides_most_cases_both_ways() {
     }
 }
 
-#[cfg(feature = "milp")]
+#[cfg(all(feature = "milp", feature = "lcg"))]
 mod solvers {
     use std::time::Duration;
 
     use super::*;
-    use crate::encode::{BlockBound, BlockObjective, BlockOutcome, CheckedBlock, milp, smt};
+    use crate::encode::{BlockBound, BlockObjective, BlockOutcome, CheckedBlock, lcg, milp, smt};
 
     const AMPLE: Duration = Duration::from_secs(60);
 
@@ -354,6 +354,8 @@ mod solvers {
                 prop_assert_eq!(most, expected);
                 let by_smt = smt::solve(&model, objective, &Stop::after(AMPLE)).expect("an outcome");
                 prop_assert_eq!(between(&by_smt, objective), expected.map(|value| (value, value)));
+                let by_lcg = lcg::solve_periodic(&model, 1, objective, &Stop::after(AMPLE)).expect("an outcome");
+                prop_assert_eq!(between(&by_lcg, objective), expected.map(|value| (value, value)));
             }
         }
     }

@@ -178,23 +178,26 @@ fn a_solver_in_floating_point_claims_and_what_is_exact_is_proved() {
     let model = "name = \"looped\"\npipeline = { devices = 3, placement = \"looped\", chunks = 2, microbatches = 6 }\n\
                  [time]\nforward = 3\nbackward_input = 4\nbackward_weight = 7\ncommunication = 1\n";
     // Propagation shows, without the solver, that nothing is shorter.
-    let shortest = tool_with_input(&["block", "-", "--memory", "5", "--json"], model).json();
+    let milp = ["--engine", "milp", "--json"];
+    let shortest = tool_with_input(&[&["block", "-", "--memory", "5"], &milp[..]].concat(), model).json();
     assert_eq!((&shortest["proven"], shortest.get("claimed_by")), (&Value::Bool(true), None), "{shortest}");
-    let least = tool_with_input(&["block", "-", "--minimize", "memory", "--json"], model);
+    let least = tool_with_input(&[&["block", "-", "--minimize", "memory"], &milp[..]].concat(), model);
     let claimed = least.json();
     assert_eq!(claimed["proven"], Value::Bool(false), "{claimed}");
     assert!(["HiGHS", "microlp"].contains(&claimed["claimed_by"].as_str().expect("a solver")), "{claimed}");
     assert!(claimed["bound"].is_number(), "what is proved without the solver: {claimed}");
     assert!(least.err.contains("proves nothing") && least.err.contains("--engine smt"), "{}", least.err);
-    let text = tool_with_input(&["block", "-", "--minimize", "memory"], model);
+    let text = tool_with_input(&["block", "-", "--minimize", "memory", "--engine", "milp"], model);
     assert!(
         text.out.contains("not proved; ") && text.out.contains("in floating point, found no better block")
     );
+    // What decides in exact arithmetic proves it.
+    let proved = tool_with_input(&["block", "-", "--minimize", "memory", "--json"], model).json();
+    assert_eq!((&proved["proven"], proved.get("claimed_by")), (&Value::Bool(true), None), "{proved}");
     let whole = tool_with_input(&["frontier", "-", "--json"], model);
     let frontier = whole.json();
     for point in frontier["points"].as_array().expect("points") {
-        let met = point["bound"] == point["interval"];
-        assert!(met || point["proven"] == Value::Bool(false), "{point}");
+        assert_eq!((&point["proven"], &point["bound"]), (&Value::Bool(true), &point["interval"]), "{point}");
     }
 }
 

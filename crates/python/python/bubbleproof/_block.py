@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ._native import NativeBlock, NativeFamily
     from ._progress import Watch
 
-    Engine: TypeAlias = Literal["exact", "milp", "smt", "search"]
+    Engine: TypeAlias = Literal["exact", "lcg", "smt", "milp", "search"]
 
 
 class Block:
@@ -130,7 +130,7 @@ def block(
         memory: A limit for every device in place of the model's, as for :meth:`Model.resized`.
         interval: The interval, in ticks, at which memory is to be minimised.
         period: How many microbatches an interval has.
-        engine: What searches: ``"exact"``, ``"milp"``, ``"smt"`` or ``"search"``; by default the best for the placement.
+        engine: What searches: ``"exact"``, ``"lcg"``, ``"smt"``, ``"milp"`` or ``"search"``; by default the best for the placement.
         time_limit: How many seconds to search at the most.
 
     Raises:

@@ -25,7 +25,7 @@ const FEASIBLE: i64 = 2;
 
 /// Runs `HiGHS` for as long as there is left: on one thread, from a fixed seed, without a gap.
 pub(super) fn solve(posed: Posed, stop: &Stop) -> Result<Solution, EncodeError> {
-    let Posed { variables, wanted, rows, objective, nodes, .. } = posed;
+    let Posed { variables, wanted, rows, objective, .. } = posed;
     let mut problem = variables.minimise(objective).using(highs);
     for row in rows {
         problem.add_constraint(row);
@@ -35,9 +35,7 @@ pub(super) fn solve(posed: Posed, stop: &Stop) -> Result<Solution, EncodeError> 
     for (option, value) in [("mip_rel_gap", 0.0), ("mip_abs_gap", 0.0), ("time_limit", seconds(stop))] {
         model.try_set_option(option, value).map_err(|error| failure(&error))?;
     }
-    let nodes = nodes.map(|nodes| ("mip_max_nodes", nodes));
-    let always = [("threads", 1), ("random_seed", 0), ("presolve_rule_off", LOSSY_RULES)];
-    for (option, value) in always.into_iter().chain(nodes) {
+    for (option, value) in [("threads", 1), ("random_seed", 0), ("presolve_rule_off", LOSSY_RULES)] {
         model.try_set_option(option, value).map_err(|error| failure(&error))?;
     }
     let solved = model.try_solve().map_err(|error| failure(&error))?;

@@ -11,10 +11,7 @@ use crate::stop::Stop;
 
 /// Runs microlp for as long as there is left, without a gap.
 pub(super) fn solve(posed: Posed, stop: &Stop) -> Result<Solution, EncodeError> {
-    let Posed { variables, wanted, largest, rows, objective, nodes } = posed;
-    if nodes.is_some() {
-        return Err(EncodeError::Solver { engine: "microlp", message: "it does not count nodes".to_owned() });
-    }
+    let Posed { variables, wanted, largest, rows, objective } = posed;
     // Its integers have 32 bits; it would call infeasible what needs a larger one.
     if largest > f64::from(i32::MAX) {
         return Err(EncodeError::Overflow);
