@@ -25,7 +25,7 @@ use super::size::{activations_only, check_size, passes_alone, resized};
 use super::time_arg::TimeArg;
 use crate::block::family::Family;
 use crate::block::{Block, Passes};
-use crate::encode::{BlockObjective, BlockOutcome};
+use crate::encode::{BlockBound, BlockObjective, BlockOutcome};
 use crate::estimate::Work;
 use crate::model::{Model, Ticks, Units};
 use crate::optimize::block::{BlockEngine, BlockRequest, replayed_peak, solve};
@@ -216,7 +216,7 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     };
     let peak = peak.expect("there is a block");
     let unsplit = if args.passes.fused { None } else { caveats::unsplit(&model) };
-    let undecided = (engine == BlockEngine::Search && bound.is_some()).then(|| by_solver(request.period));
+    let undecided = bound.and_then(|bound| undecided(engine, request.period, bound));
     let claims = claimed.map(in_floating_point).into_iter().chain(undecided);
     let notes = claims.chain(caveats::worst_case(&model));
     let notes: Vec<String> = notes.chain(unsplit).collect();
@@ -244,12 +244,18 @@ fn in_floating_point(solver: &'static str) -> String {
     )
 }
 
-/// A note where a search does not prove its block the best.
-fn by_solver(period: u32) -> String {
-    format!(
-        "another block of {} per interval may have a shorter interval; `--engine lcg` or `--engine smt` can decide it",
-        microbatches(period)
-    )
+/// A note where another engine may prove what this one does not.
+fn undecided(engine: BlockEngine, period: u32, bound: BlockBound) -> Option<String> {
+    let better = match bound {
+        BlockBound::Interval(_) => "a shorter interval",
+        BlockBound::Memory(_) => "a lower peak",
+    };
+    let others = match engine {
+        BlockEngine::Search => "`--engine lcg` or `--engine smt` can decide it",
+        BlockEngine::Lcg => "more time or `--engine smt` may decide it",
+        BlockEngine::Exact | BlockEngine::Smt | BlockEngine::Milp => return None,
+    };
+    Some(format!("another block of {} per interval may have {better}; {others}", microbatches(period)))
 }
 
 impl BlockSearch {

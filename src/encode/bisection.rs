@@ -20,6 +20,12 @@ pub(super) enum Decision {
     Yes(Vec<i64>),
     /// There is none.
     No,
+    /// None was found with the effort of this question. The next one may be easier.
+    #[cfg_attr(
+        not(feature = "lcg"),
+        expect(dead_code, reason = "lazy clause generation alone counts effort")
+    )]
+    GivenUp,
     /// The time is up, or the engine does not know or failed, which is then the reason.
     Unknown(Option<EncodeError>),
 }
@@ -119,6 +125,7 @@ impl<D: Decide> Bisection<'_, D> {
                         step = (step * 2).max(quantum);
                     }
                 }
+                Decision::GivenUp => return open(best, BlockBound::Memory(Units(least)), None),
                 Decision::Unknown(reason) => return open(best, BlockBound::Memory(Units(least)), reason),
             }
         }
@@ -143,7 +150,7 @@ impl<D: Decide> Bisection<'_, D> {
 
     /// Bisects between an interval that is refuted and the best one known, then asks for anything better than that at all. No
     /// interval is below `least`.
-    fn least_interval(
+    pub fn least_interval(
         &mut self,
         mut least: Ratio<i128>,
         mut best: Option<CheckedBlock>,
@@ -152,8 +159,10 @@ impl<D: Decide> Bisection<'_, D> {
             return Ok(BlockOutcome::Infeasible);
         }
         let serial = Ratio::from_integer(i128::from(self.problem.serial()));
-        // An interval of `least` itself is refuted once this is set.
+        // An interval of `least` itself is refuted, or given up, once this is set.
         let mut refuted = false;
+        // What is proved, where something was given up.
+        let mut proved = None;
         loop {
             let trial = match &best {
                 None if !refuted => least,
@@ -162,6 +171,9 @@ impl<D: Decide> Bisection<'_, D> {
                     let found = wide(answer.interval);
                     let below = next_below(self.problem, found)?;
                     if found == least || below < least || (refuted && below == least) {
+                        if let Some(proved) = proved {
+                            return open(best, BlockBound::Interval(narrow(proved)?), None);
+                        }
                         return Ok(best.map_or(BlockOutcome::Infeasible, BlockOutcome::Optimal));
                     }
                     let middle = ((least + found) / 2).floor();
@@ -176,9 +188,21 @@ impl<D: Decide> Bisection<'_, D> {
                     }
                     best = Some(found);
                 }
+                Decision::No if trial >= serial => {
+                    let reason =
+                        "microbatches that run alone make a block, and an engine says that they do not";
+                    return Err(EncodeError::Contradiction(reason));
+                }
                 Decision::No => (least, refuted) = (trial, true),
+                Decision::GivenUp if trial >= serial => {
+                    return open(None, BlockBound::Interval(narrow(proved.unwrap_or(least))?), None);
+                }
+                Decision::GivenUp => {
+                    proved = proved.or(Some(least));
+                    (least, refuted) = (trial, true);
+                }
                 Decision::Unknown(reason) => {
-                    return open(best, BlockBound::Interval(narrow(least)?), reason);
+                    return open(best, BlockBound::Interval(narrow(proved.unwrap_or(least))?), reason);
                 }
             }
         }
@@ -194,7 +218,7 @@ impl<D: Decide> Bisection<'_, D> {
 
     /// A shortest block of the same interval and at most the memory `peak`, or the shortest found. A longer one is as good: what goes
     /// wrong with the engine is no loss.
-    fn shortest(&mut self, best: CheckedBlock, peak: Option<Units>) -> Result<CheckedBlock, EncodeError> {
+    pub fn shortest(&mut self, best: CheckedBlock, peak: Option<Units>) -> Result<CheckedBlock, EncodeError> {
         let interval = wide(best.interval);
         let scale = Scale::at(self.problem, interval)?;
         let limits = limits(self.problem, peak.map(|peak| peak.0));
@@ -214,7 +238,7 @@ impl<D: Decide> Bisection<'_, D> {
                     let claim = Claim { interval: Some(interval), peak };
                     best = checked_block(self.model, self.problem, &shifts, claim)?;
                 }
-                Decision::No => least = trial + 1,
+                Decision::No | Decision::GivenUp => least = trial + 1,
                 Decision::Unknown(_) => return Ok(best),
             }
         }
@@ -233,7 +257,7 @@ fn open(
     }
 }
 
-fn wide(interval: Ratio<i64>) -> Ratio<i128> {
+pub(super) fn wide(interval: Ratio<i64>) -> Ratio<i128> {
     Ratio::new((*interval.numer()).into(), (*interval.denom()).into())
 }
 

@@ -1,35 +1,41 @@
-//! Lazy clause generation: [statements](super::statements) about the order of copies as literals, and offsets as integers with
-//! bounds.
+//! Lazy clause generation: statements about the order of copies as literals, and offsets as integers with bounds.
 //!
 //! This module wraps the crates of the solver Pumpkin, whose interface changes between versions. Its integers have 32 bits. Times
-//! that do not fit are refused; amounts are rounded down, and an answer that does not fit into memory is none. Every bound is a proof
-//! of unsatisfiability.
+//! that do not fit are refused. Amounts are rounded down, and what does not fit into memory all the same is excluded when it comes up.
+//! What is called least rests on proofs of unsatisfiability.
 
 use num_rational::Ratio;
 use pumpkin_conflict_resolvers::resolvers::{AnalysisMode, ResolutionResolver};
 use pumpkin_constraints::{boolean_less_than_or_equals, less_than_or_equals};
 use pumpkin_core::Solver;
 use pumpkin_core::constraints::Constraint;
+use pumpkin_core::predicates::Predicate;
 use pumpkin_core::proof::ConstraintTag;
 use pumpkin_core::results::{ProblemSolution, SatisfactionResult};
 use pumpkin_core::termination::TerminationCondition;
 use pumpkin_core::variables::{AffineView, DomainId, Literal, TransformableVariable};
 
-use super::bisection::{Bisection, Decide, Decision};
+use super::bisection::{Bisection, Decide, Decision, wide};
 use super::ranges::{Ranges, Scale};
 use super::statements::{self, Assertion, Statements, Wait, first_copy, within};
 use super::{BlockObjective, BlockOutcome, BlockProblem, CheckedBlock, EncodeError};
 use crate::model::Model;
 use crate::stop::Stop;
 
-/// Whether the numbers of the first question about blocks of `period` microbatches per interval fit into 32 bits. Those of the last
-/// one, whether any interval at all is shorter, may be larger: then the block is found, but only almost proved optimal.
-pub(crate) fn accepts(model: &Model, period: u32) -> bool {
+/// Whether the times of the first question about blocks of `period` microbatches per interval fit into 32 bits. Those of the last
+/// one, whether any interval at all is shorter, may be larger: then a block of least whole interval is found, and proved to be that.
+pub(crate) fn accepts(model: &Model, period: u32, objective: BlockObjective) -> bool {
     let Ok(problem) = BlockProblem::periodic(model, period) else { return false };
-    // In normal form no link of the chain waits for an interval, which is at most that of microbatches alone.
-    let links = i128::try_from(problem.links().len()).unwrap_or(i128::MAX);
-    let length = i128::from(problem.serial()).checked_mul(links.saturating_add(1));
-    length.is_some_and(|length| narrow(length).is_some())
+    let lags = problem.links().iter().map(|link| i128::from(link.lag));
+    // No less than an interval in which microbatches run alone.
+    let alone = lags.chain(problem.durations().iter().map(|&ticks| ticks.into())).sum::<i128>();
+    let interval = match objective {
+        BlockObjective::LeastMemory { interval } => interval.0.into(),
+        BlockObjective::LeastInterval => alone,
+    };
+    // In normal form no link of the chain waits for an interval.
+    let length = problem.links().iter().fold(alone, |length, _| length.saturating_add(interval));
+    narrow(length).is_some()
 }
 
 /// An optimal block of `period` microbatches per interval of the model, in the time that there is.
@@ -75,19 +81,16 @@ pub(crate) fn short_interval(
     stop: &Stop,
 ) -> Result<Option<CheckedBlock>, EncodeError> {
     let problem = BlockProblem::periodic(model, period)?;
+    let least = known.as_ref().map_or(i128::from(problem.most_work()).into(), |&(_, least)| wide(least));
     let engine = LcgEngine { problem: &problem, effort: Some(effort), stop };
-    let search = Bisection { model, problem: &problem, engine };
-    let outcome = match known {
-        Some((known, least)) => search.solve_from(known, least)?,
-        None => search.solve(BlockObjective::LeastInterval)?,
-    };
-    Ok(outcome.best().cloned())
+    let mut search = Bisection { model, problem: &problem, engine };
+    let outcome = search.least_interval(least, known.map(|(known, _)| known))?;
+    outcome.best().map(|best| search.shortest(best.clone(), None)).transpose()
 }
 
 struct LcgEngine<'a> {
     problem: &'a BlockProblem,
-    /// What is left of it, if it is limited. Then a question takes a part of it at most, and one that takes more is answered as if
-    /// there were no block, until nothing is left.
+    /// What is left of it, if it is limited. Then a question that takes more than a part of it is given up.
     effort: Option<u64>,
     stop: &'a Stop,
 }
@@ -99,6 +102,8 @@ impl Decide for LcgEngine<'_> {
         ranges: &Ranges,
         limits: &[Option<i64>],
     ) -> Result<Decision, EncodeError> {
+        let passes = u64::try_from(self.problem.passes().len()).unwrap_or(u64::MAX);
+        self.spend(passes.saturating_pow(3) / BOUNDS_PER_EFFORT);
         let statements = Statements::of(self.problem, scale, ranges, limits);
         Ok(self.ask(ranges, &statements, first_copy(self.problem, scale).into_iter()))
     }
@@ -120,6 +125,12 @@ const QUESTIONS: u64 = 4;
 /// To post a statement with its constraints takes a few microseconds.
 const EFFORT_PER_STATEMENT: u64 = 2;
 
+/// How many bounds propagation closes at the cost of one unit of effort: some rounds of cubic time for each question.
+const BOUNDS_PER_EFFORT: u64 = 200;
+
+/// The most statements: each takes about a kilobyte.
+const MOST_STATEMENTS: usize = 400_000;
+
 impl LcgEngine<'_> {
     /// Whether there is a block in which these waits hold, too.
     fn ask(
@@ -128,48 +139,38 @@ impl LcgEngine<'_> {
         statements: &Statements,
         waits: impl Iterator<Item = Wait>,
     ) -> Decision {
-        let Some(mut encoding) = Encoding::new(ranges, statements, waits) else {
-            return Decision::Unknown(Some(EncodeError::TooWide));
-        };
-        if encoding.solver.is_inconsistent() {
-            return Decision::No;
+        let count = statements.places.len();
+        if count > MOST_STATEMENTS {
+            let error = EncodeError::TooMany { statements: count, most: MOST_STATEMENTS };
+            return Decision::Unknown(Some(error));
         }
-        let mut brancher = encoding.solver.default_brancher();
-        // As in `optimize::exact::lcg`: the crate's default has been seen to derive what does not follow.
-        let mut resolver = ResolutionResolver::new(AnalysisMode::OneUIP, true, false);
-        let step = u64::try_from(statements.places.len()).unwrap_or(u64::MAX).max(1);
-        let spent = step.saturating_mul(EFFORT_PER_STATEMENT);
+        let step = u64::try_from(count).unwrap_or(u64::MAX).max(1);
         let most = self.effort.map_or(u64::MAX, |effort| effort / QUESTIONS);
-        let mut termination = Termination { step, spent, most, stop: self.stop, next_look: 0 };
-        let decision = match encoding.solver.satisfy(&mut brancher, &mut termination, &mut resolver) {
-            SatisfactionResult::Satisfiable(answer) => {
-                let solution = answer.solution();
-                let truth = |&literal: &Literal| solution.get_literal_value(literal);
-                let truths: Vec<bool> = encoding.literals.iter().map(truth).collect();
-                if statements.fit(&truths) {
-                    Decision::Yes(statements.shifts(&truths))
-                } else {
-                    Decision::Unknown(Some(EncodeError::TooWide))
-                }
-            }
-            SatisfactionResult::Unsatisfiable(..) => Decision::No,
-            SatisfactionResult::Unknown(..) => {
-                let goes_on = self.effort.is_some_and(|effort| effort > termination.spent);
-                if goes_on && !self.stop.is_due() { Decision::No } else { Decision::Unknown(None) }
-            }
+        let mut meter = Meter { step, spent: 0, most, stop: self.stop, next_look: 0 };
+        let decision = if meter.spend(step.saturating_mul(EFFORT_PER_STATEMENT)) {
+            None
+        } else {
+            let Some(encoding) = Encoding::new(ranges, statements, waits) else {
+                return Decision::Unknown(Some(EncodeError::TooWide));
+            };
+            encoding.solve(statements, &mut meter)
         };
-        let spent = termination.spent;
-        self.effort = self.effort.map(|effort| effort.saturating_sub(spent));
-        decision
+        let is_left = self.effort.is_some_and(|effort| effort > meter.spent) && !self.stop.is_due();
+        self.spend(meter.spent);
+        decision.unwrap_or(if is_left { Decision::GivenUp } else { Decision::Unknown(None) })
+    }
+
+    fn spend(&mut self, effort: u64) {
+        self.effort = self.effort.map(|left| left.saturating_sub(effort));
     }
 }
 
 /// After how much effort the clock is looked at.
 const LOOK: u64 = 5_000;
 
-/// The solver asks whether to stop before every decision and after every conflict. What it does between two questions grows with
-/// the number of statements.
-struct Termination<'a> {
+/// Counts the effort of a question. The solver asks whether to stop before every decision and after every conflict; what it does
+/// between two questions grows with the number of statements.
+struct Meter<'a> {
     step: u64,
     spent: u64,
     most: u64,
@@ -177,14 +178,21 @@ struct Termination<'a> {
     next_look: u64,
 }
 
-impl TerminationCondition for Termination<'_> {
-    fn should_stop(&mut self) -> bool {
-        self.spent = self.spent.saturating_add(self.step);
+impl Meter<'_> {
+    /// Whether that is too much, or it is time to stop.
+    fn spend(&mut self, effort: u64) -> bool {
+        self.spent = self.spent.saturating_add(effort);
         if self.spent < self.next_look {
             return self.spent > self.most;
         }
         self.next_look = self.spent.saturating_add(LOOK);
         self.spent > self.most || self.stop.is_due()
+    }
+}
+
+impl TerminationCondition for Meter<'_> {
+    fn should_stop(&mut self) -> bool {
+        self.spend(self.step)
     }
 }
 
@@ -213,6 +221,39 @@ impl Encoding {
         Some(encoding)
     }
 
+    /// Yes or no; nothing where that takes too much.
+    fn solve(mut self, statements: &Statements, meter: &mut Meter<'_>) -> Option<Decision> {
+        if self.solver.is_inconsistent() {
+            return Some(Decision::No);
+        }
+        let mut brancher = self.solver.default_brancher();
+        // As in `optimize::exact::lcg`: the crate's default has been seen to derive what does not follow.
+        let mut resolver = ResolutionResolver::new(AnalysisMode::OneUIP, true, false);
+        loop {
+            let truths: Vec<bool> = match self.solver.satisfy(&mut brancher, meter, &mut resolver) {
+                SatisfactionResult::Satisfiable(answer) => {
+                    let solution = answer.solution();
+                    self.literals.iter().map(|&literal| solution.get_literal_value(literal)).collect()
+                }
+                SatisfactionResult::Unsatisfiable(..) => return Some(Decision::No),
+                SatisfactionResult::Unknown(..) => return None,
+            };
+            // Rounded amounts may let pass what does not fit: that is excluded, and the search goes on.
+            let misfits = statements.misfits(&truths);
+            if misfits.is_empty() {
+                return Some(Decision::Yes(statements.shifts(&truths)));
+            }
+            for misfit in misfits {
+                let clause = misfit.into_iter().map(|literal| self.literal(literal).get_false_predicate());
+                let clause: Vec<Predicate> = clause.collect();
+                self.solver.add_clause(clause, self.tag);
+            }
+            if self.solver.is_inconsistent() {
+                return Some(Decision::No);
+            }
+        }
+    }
+
     /// Nothing where a number does not fit.
     fn post(&mut self, assertion: &Assertion) -> Option<()> {
         match assertion {
@@ -233,12 +274,14 @@ impl Encoding {
             }
             Assertion::AtMost(terms, room) => {
                 let all: i128 = terms.iter().map(|&(_, units)| units).sum();
-                // Rounded down, large amounts exclude nothing that fits.
+                // Rounded down, large amounts exclude nothing that fits. (The solver takes no amounts of nothing.)
                 let shift = (all / MOST).checked_ilog2().map_or(0, |digits| digits + 1);
-                let weights = terms.iter().map(|&(_, units)| narrow(units >> shift));
-                let weights = weights.collect::<Option<Vec<_>>>()?;
-                let literals: Vec<Literal> =
-                    terms.iter().map(|&(literal, _)| self.literal(literal)).collect();
+                let rounded = terms.iter().map(|&(literal, units)| (literal, units >> shift));
+                let (literals, weights): (Vec<Literal>, Vec<Option<i32>>) = rounded
+                    .filter(|&(_, units)| units > 0)
+                    .map(|(literal, units)| (self.literal(literal), narrow(units)))
+                    .unzip();
+                let weights = weights.into_iter().collect::<Option<Vec<_>>>()?;
                 boolean_less_than_or_equals(weights, literals, narrow(room >> shift)?, self.tag)
                     .post(&mut self.solver);
             }

@@ -12,8 +12,9 @@
 //!
 //! With K microbatches per interval every pass has K copies in the block, and nothing else changes.
 //!
-//! Three engines solve it independently: [`milp`] (`HiGHS` or microlp), [`smt`] (an SMT solver) and [`lcg`] (lazy clause generation).
-//! What any of them finds counts only after the integers alone have been turned into a block in exact arithmetic.
+//! Three engines solve it: `milp` (`HiGHS` or microlp), [`smt`] (an SMT solver) and `lcg` (lazy clause generation). The last two share
+//! the statements that they decide. What any of them finds counts only after the integers alone have been turned into a block in
+//! exact arithmetic.
 
 mod bisection;
 mod exact;
@@ -211,9 +212,19 @@ pub enum EncodeError {
     /// Numbers too large for exact arithmetic.
     #[error("the times are too large for an exact interval; choose a coarser unit")]
     Overflow,
-    /// Numbers too large for an engine that calculates in 32 bits.
-    #[error("the times or amounts are too large for an engine that calculates in 32 bits")]
+    /// Times too large for an engine that calculates in 32 bits.
+    #[error("the times are too large for an engine that calculates in 32 bits")]
     TooWide,
+    /// Too large a problem for lazy clause generation.
+    #[error(
+        "{statements} open orders of two passes are more than the {most} that lazy clause generation takes"
+    )]
+    TooMany {
+        /// How many statements about orders there are.
+        statements: usize,
+        /// The most that it takes.
+        most: usize,
+    },
     /// The answer of the solver fails the exact check.
     #[error("the solver's answer is wrong: {0}")]
     Rejected(#[from] Rejection),
@@ -263,7 +274,11 @@ impl EncodeError {
     #[must_use]
     pub const fn is_no_answer(&self) -> bool {
         match self {
-            Self::FarApart { .. } | Self::Inexact { .. } | Self::Solver { .. } | Self::TooWide => true,
+            Self::FarApart { .. }
+            | Self::Inexact { .. }
+            | Self::Solver { .. }
+            | Self::TooWide
+            | Self::TooMany { .. } => true,
             Self::Smt(error) => error.is_failure(),
             _ => false,
         }

@@ -1,5 +1,5 @@
-//! The SMT engine: a [solver](crate::smt) decides the [statements](super::statements) about the order of copies in difference
-//! logic, with memory as pseudo-Boolean sums. Every bound is a proof of unsatisfiability.
+//! The SMT engine: a [solver](crate::smt) decides statements about the order of copies in difference logic, with memory as
+//! pseudo-Boolean sums. Every bound is a proof of unsatisfiability.
 
 mod query;
 

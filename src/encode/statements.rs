@@ -43,9 +43,9 @@ pub(super) struct Wait {
 /// What holds in every block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Assertion {
-    /// This one waits for that one.
+    /// Always.
     Wait(Wait),
-    /// It does where the literal holds.
+    /// Where the literal holds.
     WaitIf(Literal, Wait),
     /// The literal holds.
     Fact(Literal),
@@ -95,16 +95,16 @@ impl Statements {
         self.orders.iter().map(shift).collect()
     }
 
-    /// Whether all amounts fit where these statements hold.
+    /// What cannot hold together where these statements hold, because of its amounts: the literals of each sum that is too large.
     #[cfg(feature = "lcg")]
-    pub(super) fn fit(&self, truths: &[bool]) -> bool {
-        self.assertions.iter().all(|assertion| match assertion {
-            Assertion::AtMost(terms, room) => {
-                let held = terms.iter().filter(|(literal, _)| truths[literal.statement] == literal.holds);
-                held.map(|&(_, units)| units).sum::<i128>() <= *room
-            }
-            _ => true,
-        })
+    pub(super) fn misfits(&self, truths: &[bool]) -> Vec<Vec<Literal>> {
+        let misfit = |assertion: &Assertion| {
+            let Assertion::AtMost(terms, room) = assertion else { return None };
+            let held = terms.iter().filter(|(literal, _)| truths[literal.statement] == literal.holds);
+            let (literals, units): (Vec<Literal>, Vec<i128>) = held.copied().unzip();
+            (units.iter().sum::<i128>() > *room).then_some(literals)
+        };
+        self.assertions.iter().filter_map(misfit).collect()
     }
 
     fn wait(&mut self, before: usize, after: usize, parts: i128) {

@@ -142,7 +142,8 @@ pub fn frontier(
     if !exact && passes != Passes::SPLIT {
         return Err(FrontierError::Passes);
     }
-    let engine = if exact { BlockEngine::Exact } else { BlockEngine::solver_for(model, 1) };
+    let request = BlockRequest { passes, ..BlockRequest::of_one(BlockObjective::LeastInterval) };
+    let engine = BlockEngine::default_for(model, request);
     let known_under = |capacity: Option<Units>| {
         // In the long run more microbatches may be under way than the model has.
         let over = || FrontierError::Memory(capacity.unwrap_or_default() + Units(1));

@@ -12,8 +12,8 @@ use crate::encode::CheckedBlock;
 use crate::kernel::{IndexedOrders, IndexedPass, IndexedProblem, class};
 use crate::model::{Device, Kind, Model, Shape, Stage, Units};
 
-/// Blocks of one microbatch per interval and least interval within shares of the capacities, with what found
-/// them; within each share the one of shortest interval first. What a tighter capacity gives is good for a
+/// Blocks of one microbatch per interval and least interval within shares of the capacities (of a short one, where the exact program
+/// cannot follow the placement), with what found them; within each share the one of shortest interval first. What a tighter capacity gives is good for a
 /// looser one too, and its shorter warm-up may make up for a longer interval. Where the model has
 /// checkpoints, there are blocks in which every stage recomputes, too.
 pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(String, Block)> {
@@ -29,8 +29,8 @@ pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(Strin
             break;
         }
         if !is_exact {
-            let by_solver = by_solver(&scaled, stop);
-            found.extend(by_solver.filter(|(_, block)| found.iter().all(|(_, known)| known != block)));
+            let solved = by_solver(&scaled, stop);
+            found.extend(solved.filter(|(_, block)| found.iter().all(|(_, known)| known != block)));
             continue;
         }
         let again = Passes { recompute: true, ..Passes::SPLIT };
@@ -184,5 +184,5 @@ fn by_solver(model: &Model, stop: &Stop) -> Option<(String, Block)> {
 /// The most stages whose block is looked for by a solver.
 const MOST_STAGES: u32 = 64;
 
-/// The effort that is spent on it: about as many microseconds.
+/// The effort that is spent on it: about as many microseconds. A limit in seconds alone would make what is found depend on the machine.
 const LCG_EFFORT: u64 = 500_000;

@@ -5,7 +5,6 @@ use crate::encode::bisection::Decision;
 use crate::encode::problem::BlockProblem;
 use crate::encode::ranges::{Ranges, Scale};
 use crate::encode::statements::{Assertion, Literal, Statements, Wait, first_copy, within};
-use crate::model::Device;
 use crate::smt::{self, Arithmetic, Language, Question, SmtError, Solver, Unknown};
 use crate::stop::Stop;
 
@@ -29,13 +28,13 @@ impl<'a> Query<'a> {
         (solver, stop): (&'a mut Solver, &'a Stop),
     ) -> Result<Self, SmtError> {
         // Where a solver has no weighted sums of Booleans, or amounts are too large for them, memory is a matter of sums.
-        let is_small = solver.language() == Language::Z3 && has_small_amounts(problem, ranges, limits);
+        let statements = Statements::of(problem, scale, ranges, limits);
+        let is_small = solver.language() == Language::Z3 && has_small_amounts(&statements);
         let arithmetic = if is_small { Arithmetic::Differences } else { Arithmetic::Sums };
         solver.begin(Question { logic: "QF_LIA", arithmetic }, stop)?;
         for pass in 0..problem.passes().len() {
             solver.tell(&format!("(declare-const o{pass} Int)"));
         }
-        let statements = Statements::of(problem, scale, ranges, limits);
         let names: Vec<String> = statements.places.iter().map(|&place| name(problem, place)).collect();
         for name in &names {
             solver.tell(&format!("(declare-const {name} Bool)"));
@@ -114,21 +113,12 @@ fn integer(value: i128) -> String {
     if value < 0 { format!("(- {})", value.unsigned_abs()) } else { value.to_string() }
 }
 
-/// Whether all amounts and their sums fit into 32 bits, in quanta.
-fn has_small_amounts(problem: &BlockProblem, ranges: &Ranges, limits: &[Option<i64>]) -> bool {
-    let most = i128::from(problem.quantum()) * i128::from(i32::MAX);
-    (0..).map(Device).zip(limits).filter_map(|(device, limit)| Some((device, (*limit)?))).all(
-        |(device, limit)| {
-            problem.live(device).iter().all(|live| {
-                let of_term = |&(pair, coefficient): &(usize, i128)| {
-                    let (least, most) = ranges.shifts[pair];
-                    coefficient.abs() * (i128::from(least).abs() + i128::from(most).abs())
-                };
-                let terms: i128 = live.terms.iter().map(of_term).sum();
-                terms + live.constant.abs() + i128::from(limit).abs() <= most
-            })
-        },
-    )
+/// Whether all amounts and their sums fit into 32 bits.
+fn has_small_amounts(statements: &Statements) -> bool {
+    statements.assertions.iter().all(|assertion| match assertion {
+        Assertion::AtMost(terms, _) => terms.iter().map(|(_, units)| units).sum::<i128>() <= i32::MAX.into(),
+        _ => true,
+    })
 }
 
 /// That the amounts of the statements that hold, each more than nothing, are together at most `room`: as a weighted sum of

@@ -134,6 +134,45 @@ fn amounts_of_bytes_are_as_exact_as_small_ones() {
 }
 
 #[test]
+fn amounts_that_32_bits_do_not_tell_apart_are_told_apart_all_the_same() {
+    let times = [vec![1, 42, 47, 2], vec![49, 3, 600, 2], vec![20, 33, 3, 700], vec![1; 3]];
+    let placement = Placement::looped(2, 2).expect("a placement");
+    let held = vec![542_672_336_265, 2, 7, 847_144_854];
+    let model = |capacity| {
+        model(placement.clone(), times.clone(), [held.clone(), vec![0; 4]], vec![Some(capacity); 2])
+    };
+    // Room for the activations of one microbatch, and for no unit less; then for two of the larger ones.
+    let one = 542_672_336_265 + 7;
+    for capacity in [one - 1, one, one + 6, one + 7, 2 * one - 1, 2 * one] {
+        let model = model(capacity);
+        for objective in
+            [BlockObjective::LeastInterval, BlockObjective::LeastMemory { interval: Ticks(1500) }]
+        {
+            let [smt, lcg] = [smt::solve, by_lcg].map(|solve| {
+                said(&solve(&model, objective, &Stop::after(AMPLE)).expect("an outcome"), objective)
+            });
+            assert_eq!(lcg, smt, "{capacity}");
+        }
+    }
+}
+
+#[test]
+fn lazy_clause_generation_takes_what_fits_into_32_bits_and_refuses_the_rest() {
+    let placement = Placement::looped(2, 2).expect("a placement");
+    for (latency, accepted) in [(1, true), (1 << 20, true), (1 << 28, false), (1 << 55, false)] {
+        let times = [vec![1; 4], vec![1; 4], vec![1; 4], vec![latency; 3]];
+        let model = model(placement.clone(), times, [vec![1; 4], vec![0; 4]], vec![Some(4); 2]);
+        let objective = BlockObjective::LeastInterval;
+        assert_eq!(lcg::accepts(&model, 1, objective), accepted, "{latency}");
+        let found = by_lcg(&model, objective, &Stop::after(AMPLE));
+        assert!(accepted == found.is_ok() || found == Err(EncodeError::TooWide), "{latency}: {found:?}");
+        // As many microbatches as can be encoded, and an interval beyond all times.
+        assert!(!lcg::accepts(&model, 64, objective) || latency < 1 << 20);
+        assert!(!lcg::accepts(&model, 1, BlockObjective::LeastMemory { interval: Ticks(i64::MAX) }));
+    }
+}
+
+#[test]
 fn what_cannot_be_is_infeasible_for_all() {
     let model = uniform(&v(3), [3, 4, 2, 0]);
     let short = BlockObjective::LeastMemory { interval: Ticks(17) };

@@ -94,8 +94,8 @@ impl BlockEngine {
     /// The solver to take where the exact program cannot follow the placement, or for several microbatches per interval: of those in
     /// this build one that proves, if the numbers of the model are not too large for it.
     #[must_use]
-    pub fn solver_for(model: &Model, period: u32) -> Self {
-        if solvers::is_for_lcg(model, period) {
+    pub fn solver_for(model: &Model, request: BlockRequest) -> Self {
+        if solvers::is_for_lcg(model, request) {
             Self::Lcg
         } else if solvers::HAS_MILP {
             Self::Milp
@@ -112,7 +112,7 @@ impl BlockEngine {
         if period == 1 && zone::is_applicable(model.placement()) {
             return Self::Exact;
         }
-        match Self::solver_for(model, period) {
+        match Self::solver_for(model, request) {
             Self::Milp | Self::Smt if period > 1 && objective == BlockObjective::LeastInterval => {
                 Self::Search
             }
@@ -224,6 +224,9 @@ pub fn solve(
     stop: &Stop,
 ) -> Result<BlockOutcome, BlockSolveError> {
     let BlockRequest { passes, objective, period } = request;
+    if !engine.is_available() {
+        return Err(BlockSolveError::NotBuilt(engine));
+    }
     if engine != BlockEngine::Exact && passes != Passes::SPLIT {
         return Err(BlockSolveError::Passes(engine));
     }
@@ -238,10 +241,9 @@ pub fn solve(
             Ok(outcome.unwrap_or_else(|| BlockOutcome::Bounded { best: None, bound: request.least(model) }))
         }
         BlockEngine::Lcg | BlockEngine::Smt if period > 1 && objective == BlockObjective::LeastInterval => {
-            by_search_and_solver(model, engine, period, stop)
+            by_search_and_solver(model, engine, request, stop)
         }
-        BlockEngine::Lcg => solvers::by_lcg(model, request, None, stop),
-        BlockEngine::Smt => by_smt(model, request, None, stop),
+        BlockEngine::Lcg | BlockEngine::Smt => ask(model, engine, request, None, stop),
         BlockEngine::Search if objective != BlockObjective::LeastInterval => {
             Err(BlockSolveError::Objective(objective))
         }
@@ -256,12 +258,12 @@ const SWAPS_BEFORE_SOLVER: usize = 50_000;
 fn by_search_and_solver(
     model: &Model,
     engine: BlockEngine,
-    period: u32,
+    request: BlockRequest,
     stop: &Stop,
 ) -> Result<BlockOutcome, BlockSolveError> {
     let effort = Effort { steps: SWAPS_BEFORE_SOLVER, ..Effort::default() };
     let sooner = stop.within(stop.remaining() / 4);
-    let known = match periodic::least_interval(model, period, effort, &sooner) {
+    let known = match periodic::least_interval(model, request.period, effort, &sooner) {
         Ok(BlockOutcome::Bounded { best: Some(known), bound: BlockBound::Interval(least) }) => {
             Some((known, least))
         }
@@ -272,26 +274,26 @@ fn by_search_and_solver(
         // No block fits, or the numbers of the search are too narrow: the solver finds out.
         _ => None,
     };
-    let request = BlockRequest { period, ..BlockRequest::of_one(BlockObjective::LeastInterval) };
-    if engine == BlockEngine::Lcg {
-        solvers::by_lcg(model, request, known, stop)
-    } else {
-        by_smt(model, request, known, stop)
-    }
+    ask(model, engine, request, known, stop)
 }
 
-/// A block of an interval that is to be made less, and a time that no interval is below.
+/// A known block, and an interval in ticks that none is below.
 type Known = (CheckedBlock, Ratio<i64>);
 
-fn by_smt(
+/// Asks lazy clause generation or an SMT solver.
+fn ask(
     model: &Model,
-    BlockRequest { objective, period, .. }: BlockRequest,
+    engine: BlockEngine,
+    request: BlockRequest,
     known: Option<Known>,
     stop: &Stop,
 ) -> Result<BlockOutcome, BlockSolveError> {
+    if engine == BlockEngine::Lcg {
+        return solvers::by_lcg(model, request, known, stop);
+    }
     Ok(match known {
         Some((known, least)) => smt::least_interval_from(model, known, least, stop)?,
-        None => smt::solve_periodic(model, period, objective, stop)?,
+        None => smt::solve_periodic(model, request.period, request.objective, stop)?,
     })
 }
 

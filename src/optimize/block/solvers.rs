@@ -8,18 +8,18 @@ use crate::stop::Stop;
 /// Whether there is lazy clause generation.
 pub(super) const HAS_LCG: bool = cfg!(feature = "lcg");
 
-/// Whether lazy clause generation can take a model.
+/// Whether lazy clause generation can take a request.
 #[cfg(feature = "lcg")]
-pub(super) fn is_for_lcg(model: &Model, period: u32) -> bool {
-    crate::encode::lcg::accepts(model, period)
+pub(super) fn is_for_lcg(model: &Model, BlockRequest { objective, period, .. }: BlockRequest) -> bool {
+    crate::encode::lcg::accepts(model, period, objective)
 }
 
 #[cfg(not(feature = "lcg"))]
-pub(super) const fn is_for_lcg(_: &Model, _: u32) -> bool {
+pub(super) const fn is_for_lcg(_: &Model, _: BlockRequest) -> bool {
     false
 }
 
-/// Asks lazy clause generation, which begins with a block of least interval if one is known.
+/// Asks lazy clause generation, which begins with a known block if there is one.
 #[cfg(feature = "lcg")]
 pub(super) fn by_lcg(
     model: &Model,

@@ -133,14 +133,13 @@ fn is_possible(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Option<bool>
 fn by_solver(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Option<bool> {
     let request =
         BlockRequest::of_one(BlockObjective::LeastMemory { interval: Ticks(interval.to_integer()) });
-    let engine = match BlockEngine::solver_for(model, request.period) {
-        BlockEngine::Milp => BlockEngine::Smt,
-        solver => solver,
-    };
-    match block::solve(model, engine, request, stop).ok()? {
+    let outcomes = [BlockEngine::Lcg, BlockEngine::Smt]
+        .into_iter()
+        .filter_map(|engine| block::solve(model, engine, request, stop).ok());
+    outcomes.into_iter().next().and_then(|outcome| match outcome {
         BlockOutcome::Infeasible => Some(false),
         outcome => outcome.best().map(|_| true),
-    }
+    })
 }
 
 #[cfg(test)]

@@ -125,8 +125,8 @@ fn least_interval_above(
 const LCG_EFFORT_PER_SWAP: u64 = 5;
 
 /// The blocks of two and more microbatches per interval, up to `most`, that need less time per
-/// microbatch than `interval` and than each other, in the order of their microbatches. Nothing is
-/// looked for when `interval` meets the bound that holds for all schedules.
+/// microbatch than `interval` and than each other, in the order of their microbatches. Lazy clause generation, where this build has
+/// it, improves what the search finds. Nothing is looked for when `interval` meets the bound that holds for all schedules.
 #[must_use]
 pub fn shorter(
     model: &Model,
@@ -144,8 +144,8 @@ pub fn shorter(
         let Ok(outcome) = least_interval_above(floor, model, period, effort, stop) else { break };
         let Some(answer) = outcome.best().cloned() else { continue };
         let known = Some((answer.clone(), floor * i64::from(period)));
-        let effort = effort.steps as u64 * LCG_EFFORT_PER_SWAP;
-        let answer = short_interval_by_lcg(model, period, known, effort, stop).unwrap_or(answer);
+        let lcg_effort = effort.steps as u64 * LCG_EFFORT_PER_SWAP;
+        let answer = short_interval_by_lcg(model, period, known, lcg_effort, stop).unwrap_or(answer);
         let each = answer.interval / i64::from(period);
         if each < least {
             least = each;
