@@ -25,6 +25,7 @@ use super::size::{activations_only, check_size, passes_alone, resized};
 use super::time_arg::TimeArg;
 use crate::block::family::Family;
 use crate::block::{Block, Passes};
+use crate::certificate::{STEPS, steady_bound_until};
 use crate::encode::{BlockBound, BlockObjective, BlockOutcome};
 use crate::estimate::Work;
 use crate::model::{Model, Ticks, Units};
@@ -105,7 +106,7 @@ struct BlockSearch {
     microbatches_per_interval: u32,
 
     /// The engine [default: `exact` for one microbatch per interval with linear and V placement, otherwise `lcg`; `milp`, `smt` or
-    /// `search` where numbers are too large for it]
+    /// `search` where times are too large for it]
     #[arg(long, value_enum)]
     engine: Option<EngineName>,
 
@@ -186,6 +187,8 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     let limit = Deadline::after(args.search.time_limit, output);
     let found = solve(&model, engine, request, &stop).map_err(|error| refused(&error))?;
     let peak = found.best().map(|best| checked_peak(&best.block, &model)).transpose()?;
+    // What the search proves, it proves by a bound on all schedules.
+    let of_schedules = engine == BlockEngine::Search || is_least_of_schedules(&model, request, &found, &stop);
     drop((progress, limit));
     let (best, bound, claimed) = match found {
         BlockOutcome::Optimal(best) => (best, None, None),
@@ -216,8 +219,8 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     };
     let peak = peak.expect("there is a block");
     let unsplit = if args.passes.fused { None } else { caveats::unsplit(&model) };
-    let undecided = bound.and_then(|bound| undecided(engine, request.period, bound));
-    let claims = claimed.map(in_floating_point).into_iter().chain(undecided);
+    let open = bound.and_then(|bound| how_to_decide(engine, request.period, bound));
+    let claims = claimed.map(in_floating_point).into_iter().chain(open);
     let notes = claims.chain(caveats::worst_case(&model));
     let notes: Vec<String> = notes.chain(unsplit).collect();
     for text in &notes {
@@ -228,12 +231,21 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
         proven: bound.is_none(),
         bound: bound.map(BoundValue),
         claimed_by: claimed,
-        optimality: Some(Praise { request, engine, bound, claimed, amounts }.to_string()),
+        optimality: Some(Praise { request, of_schedules, bound, claimed, amounts }.to_string()),
         notes,
         ..BlockReport::of(&best.block, &model, peak, engine.to_string())
     };
     output.print(&report)?;
     Ok(Status::Yes)
+}
+
+/// Whether no schedule at all takes less per microbatch in the long run than an optimal block of several.
+fn is_least_of_schedules(model: &Model, request: BlockRequest, found: &BlockOutcome, stop: &Stop) -> bool {
+    let BlockRequest { objective, period, .. } = request;
+    let BlockOutcome::Optimal(best) = found else { return false };
+    objective == BlockObjective::LeastInterval
+        && period > 1
+        && best.interval == steady_bound_until(model, STEPS, &mut || stop.is_due()) * i64::from(period)
 }
 
 /// A note where a solver in floating point found no better block.
@@ -245,7 +257,7 @@ fn in_floating_point(solver: &'static str) -> String {
 }
 
 /// A note where another engine may prove what this one does not.
-fn undecided(engine: BlockEngine, period: u32, bound: BlockBound) -> Option<String> {
+fn how_to_decide(engine: BlockEngine, period: u32, bound: BlockBound) -> Option<String> {
     let better = match bound {
         BlockBound::Interval(_) => "a shorter interval",
         BlockBound::Memory(_) => "a lower peak",

@@ -16,7 +16,7 @@ use crate::optimize::zone::ZoneError;
 pub enum EngineName {
     /// A dynamic program over the devices, for linear and V placement: proves in exact arithmetic
     Exact,
-    /// Lazy clause generation, which decides in exact arithmetic; any placement, numbers of up to 32 bits
+    /// Lazy clause generation, which decides in exact arithmetic; any placement, times of up to 32 bits
     Lcg,
     /// An SMT problem, decided by Z3 or cvc5 in exact arithmetic; any placement
     Smt,
@@ -69,7 +69,8 @@ pub fn infeasible(request: BlockRequest) -> String {
 /// How good a block is that an engine found: no other is better, or none is better than a bound.
 pub struct Praise<'a> {
     pub request: BlockRequest,
-    pub engine: BlockEngine,
+    /// Whether the bound holds for all schedules, and not for such blocks alone.
+    pub of_schedules: bool,
     /// Nothing where no block is better.
     pub bound: Option<BlockBound>,
     /// The solver that found no better block, in floating point.
@@ -86,8 +87,7 @@ impl fmt::Display for Praise<'_> {
             || "not proved".to_owned(),
             |solver| format!("not proved; {solver}, in floating point, found no better block"),
         );
-        // What the search proves, it proves by a bound on all schedules.
-        let of_schedules = self.engine == BlockEngine::Search;
+        let of_schedules = self.of_schedules;
         match (self.bound, objective) {
             (None, BlockObjective::LeastMemory { interval }) => {
                 write!(

@@ -1,4 +1,4 @@
-//! From an engine that decides whether there is a block to the best block: the questions that are asked.
+//! The best block, from an engine that decides whether there is a block of a fixed interval.
 //!
 //! Only questions with a fixed T are asked: a block that exists for T exists for every larger one
 //! (divide by T: `u_b - u_a >= w*r - k` is the easier the smaller r), and a block that is found is at
@@ -30,7 +30,7 @@ pub(super) enum Decision {
     Unknown(Option<EncodeError>),
 }
 
-/// What decides whether there is a block of an interval under one limit per device. Propagation has left the ranges.
+/// What decides whether there is a block of an interval under one limit per device. The ranges come from propagation.
 pub(super) trait Decide {
     /// Whether there is one.
     fn decide(
@@ -97,17 +97,14 @@ impl<D: Decide> Bisection<'_, D> {
             return Ok(BlockOutcome::Infeasible);
         }
         let mut least = refuted_limit(self.problem, scale)? + quantum;
-        let most = Some(self.most_limit(interval)?);
+        let most = self.most_limit(interval)?;
         let mut best: Option<CheckedBlock> = None;
         let mut step = 0;
         loop {
-            let ceiling = best.as_ref().map(|answer| answer.peak_max().0 - quantum).or(most);
-            if best.is_some() && ceiling.is_some_and(|ceiling| ceiling < least) {
-                return Ok(best.map_or(BlockOutcome::Infeasible, BlockOutcome::Optimal));
-            }
-            let trial = match (&best, ceiling) {
-                (Some(_), Some(ceiling)) => least + (ceiling - least) / 2 / quantum * quantum,
-                (_, ceiling) => ceiling.map_or(least + step, |ceiling| ceiling.min(least + step)),
+            let trial = match best {
+                Some(best) if best.peak_max().0 - quantum < least => return Ok(BlockOutcome::Optimal(best)),
+                Some(ref best) => least + (best.peak_max().0 - quantum - least) / 2 / quantum * quantum,
+                None => most.min(least + step),
             };
             let limits = limits(self.problem, Some(trial));
             match self.decide(scale, &limits)? {
@@ -115,7 +112,7 @@ impl<D: Decide> Bisection<'_, D> {
                     let claim = Claim { interval: Some(ticks), peak: Some(Units(trial)) };
                     best = Some(checked_block(self.model, self.problem, &shifts, claim)?);
                 }
-                Decision::No if best.is_none() && most.is_some_and(|most| trial >= most) => {
+                Decision::No if best.is_none() && trial >= most => {
                     return Ok(BlockOutcome::Infeasible);
                 }
                 Decision::No => {
@@ -163,10 +160,16 @@ impl<D: Decide> Bisection<'_, D> {
         let mut refuted = false;
         // What is proved, where something was given up.
         let mut proved = None;
+        // Until a block is known, steps double: the longer the interval, the larger the question, and the best is mostly near `least`.
+        let mut step = (least / 16).ceil();
         loop {
             let trial = match &best {
                 None if !refuted => least,
-                None => serial,
+                None => {
+                    let trial = (least + step).min(serial);
+                    step *= 2;
+                    trial
+                }
                 Some(answer) => {
                     let found = wide(answer.interval);
                     let below = next_below(self.problem, found)?;
@@ -193,9 +196,10 @@ impl<D: Decide> Bisection<'_, D> {
                         "microbatches that run alone make a block, and an engine says that they do not";
                     return Err(EncodeError::Contradiction(reason));
                 }
-                Decision::No => (least, refuted) = (trial, true),
+                // Every shorter interval is refuted with it, and so is all that was given up.
+                Decision::No => (least, refuted, proved) = (trial, true, None),
                 Decision::GivenUp if trial >= serial => {
-                    return open(None, BlockBound::Interval(narrow(proved.unwrap_or(least))?), None);
+                    return open(best, BlockBound::Interval(narrow(proved.unwrap_or(least))?), None);
                 }
                 Decision::GivenUp => {
                     proved = proved.or(Some(least));

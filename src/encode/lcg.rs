@@ -1,7 +1,7 @@
 //! Lazy clause generation: statements about the order of copies as literals, and offsets as integers with bounds.
 //!
 //! This module wraps the crates of the solver Pumpkin, whose interface changes between versions. Its integers have 32 bits. Times
-//! that do not fit are refused. Amounts are rounded down, and what does not fit into memory all the same is excluded when it comes up.
+//! that do not fit are refused. Amounts are rounded down; an answer that then exceeds a limit is excluded, and the search resumes.
 //! What is called least rests on proofs of unsatisfiability.
 
 use num_rational::Ratio;
@@ -26,23 +26,30 @@ use crate::stop::Stop;
 /// one, whether any interval at all is shorter, may be larger: then a block of least whole interval is found, and proved to be that.
 pub(crate) fn accepts(model: &Model, period: u32, objective: BlockObjective) -> bool {
     let Ok(problem) = BlockProblem::periodic(model, period) else { return false };
-    let lags = problem.links().iter().map(|link| i128::from(link.lag));
-    // No less than an interval in which microbatches run alone.
-    let alone = lags.chain(problem.durations().iter().map(|&ticks| ticks.into())).sum::<i128>();
+    let durations = problem.durations();
+    let work = durations.iter().map(|&ticks| i128::from(ticks)).sum::<i128>();
+    let latencies = problem.chain().iter().map(|link| i128::from(link.lag - durations[link.before]));
+    // As `BlockProblem::serial`, which may overflow: an interval in which microbatches run alone.
+    let alone = work + latencies.sum::<i128>();
     let interval = match objective {
         BlockObjective::LeastMemory { interval } => interval.0.into(),
         BlockObjective::LeastInterval => alone,
     };
-    // In normal form no link of the chain waits for an interval.
-    let length = problem.links().iter().fold(alone, |length, _| length.saturating_add(interval));
-    narrow(length).is_some()
+    // In normal form no link of the chain waits for an interval, nor does a W.
+    narrow(
+        problem
+            .chain()
+            .iter()
+            .fold(alone.saturating_add(interval), |length, _| length.saturating_add(interval)),
+    )
+    .is_some()
 }
 
 /// An optimal block of `period` microbatches per interval of the model, in the time that there is.
 ///
 /// # Errors
-/// When the model cannot be encoded, the numbers of the first question do not fit into 32 bits, or an answer does not stand up to the
-/// exact check.
+/// When the model cannot be encoded, the times of the first question do not fit into 32 bits, more orders are open than the engine
+/// takes, or an answer does not stand up to the exact check.
 pub fn solve_periodic(
     model: &Model,
     period: u32,
@@ -70,9 +77,9 @@ pub(crate) fn least_interval_from(
     Bisection { model, problem: &problem, engine }.solve_from(known, least)
 }
 
-/// A block of a short interval, of `period` microbatches per interval, found with so much effort, about as many microseconds: no
-/// longer than that of a known one, if one is given. No interval is below the time that comes with it, in ticks. That nothing
-/// better is found proves nothing.
+/// The block of the shortest interval found within an effort of about as many microseconds, with `period` microbatches per interval.
+/// It is never longer than that of the known block, which comes with a time in ticks that no interval is below. That nothing better
+/// is found proves nothing.
 pub(crate) fn short_interval(
     model: &Model,
     period: u32,
@@ -104,7 +111,7 @@ impl Decide for LcgEngine<'_> {
     ) -> Result<Decision, EncodeError> {
         let passes = u64::try_from(self.problem.passes().len()).unwrap_or(u64::MAX);
         self.spend(passes.saturating_pow(3) / BOUNDS_PER_EFFORT);
-        let statements = Statements::of(self.problem, scale, ranges, limits);
+        let statements = self.statements(scale, ranges, limits)?;
         Ok(self.ask(ranges, &statements, first_copy(self.problem, scale).into_iter()))
     }
 
@@ -114,7 +121,7 @@ impl Decide for LcgEngine<'_> {
         ranges: &Ranges,
         limits: &[Option<i64>],
     ) -> Option<impl FnMut(i128) -> Result<Decision, EncodeError>> {
-        let statements = Statements::of(self.problem, scale, ranges, limits);
+        let statements = self.statements(scale, ranges, limits).ok()?;
         Some(move |length| Ok(self.ask(ranges, &statements, within(self.problem, scale, length))))
     }
 }
@@ -122,16 +129,30 @@ impl Decide for LcgEngine<'_> {
 /// A question takes one of so many parts of the effort that is left.
 const QUESTIONS: u64 = 4;
 
-/// To post a statement with its constraints takes a few microseconds.
-const EFFORT_PER_STATEMENT: u64 = 2;
+/// To post an assertion takes about a microsecond.
+const EFFORT_PER_ASSERTION: u64 = 1;
 
 /// How many bounds propagation closes at the cost of one unit of effort: some rounds of cubic time for each question.
 const BOUNDS_PER_EFFORT: u64 = 200;
 
 /// The most statements: each takes about a kilobyte.
-const MOST_STATEMENTS: usize = 400_000;
+const MOST_STATEMENTS: u64 = 400_000;
 
 impl LcgEngine<'_> {
+    fn statements(
+        &self,
+        scale: Scale,
+        ranges: &Ranges,
+        limits: &[Option<i64>],
+    ) -> Result<Statements, EncodeError> {
+        let open = ranges.shifts.iter().map(|&(least, most)| most.abs_diff(least));
+        let statements = open.fold(0, u64::saturating_add);
+        if statements > MOST_STATEMENTS {
+            return Err(EncodeError::TooMany { statements, most: MOST_STATEMENTS });
+        }
+        Ok(Statements::of(self.problem, scale, ranges, limits))
+    }
+
     /// Whether there is a block in which these waits hold, too.
     fn ask(
         &mut self,
@@ -139,22 +160,13 @@ impl LcgEngine<'_> {
         statements: &Statements,
         waits: impl Iterator<Item = Wait>,
     ) -> Decision {
-        let count = statements.places.len();
-        if count > MOST_STATEMENTS {
-            let error = EncodeError::TooMany { statements: count, most: MOST_STATEMENTS };
-            return Decision::Unknown(Some(error));
-        }
-        let step = u64::try_from(count).unwrap_or(u64::MAX).max(1);
+        let step = u64::try_from(statements.places.len()).unwrap_or(u64::MAX).max(1);
         let most = self.effort.map_or(u64::MAX, |effort| effort / QUESTIONS);
         let mut meter = Meter { step, spent: 0, most, stop: self.stop, next_look: 0 };
-        let decision = if meter.spend(step.saturating_mul(EFFORT_PER_STATEMENT)) {
-            None
-        } else {
-            let Some(encoding) = Encoding::new(ranges, statements, waits) else {
-                return Decision::Unknown(Some(EncodeError::TooWide));
-            };
-            encoding.solve(statements, &mut meter)
+        let Some(encoding) = Encoding::new(ranges, statements, waits, &mut meter) else {
+            return Decision::Unknown(Some(EncodeError::TooWide));
         };
+        let decision = encoding.and_then(|encoding| encoding.solve(statements, &mut meter));
         let is_left = self.effort.is_some_and(|effort| effort > meter.spent) && !self.stop.is_due();
         self.spend(meter.spent);
         decision.unwrap_or(if is_left { Decision::GivenUp } else { Decision::Unknown(None) })
@@ -179,7 +191,7 @@ struct Meter<'a> {
 }
 
 impl Meter<'_> {
-    /// Whether that is too much, or it is time to stop.
+    /// Adds effort, and says whether to stop.
     fn spend(&mut self, effort: u64) -> bool {
         self.spent = self.spent.saturating_add(effort);
         if self.spent < self.next_look {
@@ -206,8 +218,13 @@ struct Encoding {
 }
 
 impl Encoding {
-    /// Nothing where a number does not fit.
-    fn new(ranges: &Ranges, statements: &Statements, waits: impl Iterator<Item = Wait>) -> Option<Self> {
+    /// Nothing where a number does not fit; nothing within where it takes too much.
+    fn new(
+        ranges: &Ranges,
+        statements: &Statements,
+        waits: impl Iterator<Item = Wait>,
+        meter: &mut Meter<'_>,
+    ) -> Option<Option<Self>> {
         let mut solver = Solver::default();
         let tag = solver.new_constraint_tag();
         let bounds: Option<Vec<(i32, i32)>> =
@@ -216,9 +233,13 @@ impl Encoding {
             bounds?.into_iter().map(|(least, most)| solver.new_bounded_integer(least, most)).collect();
         let literals = statements.places.iter().map(|_| solver.new_literal()).collect();
         let mut encoding = Self { solver, tag, offsets, literals };
-        statements.assertions.iter().try_for_each(|assertion| encoding.post(assertion))?;
-        waits.map(Assertion::Wait).try_for_each(|wait| encoding.post(&wait))?;
-        Some(encoding)
+        for assertion in waits.map(Assertion::Wait).chain(statements.assertions.iter().cloned()) {
+            if meter.spend(EFFORT_PER_ASSERTION) {
+                return Some(None);
+            }
+            encoding.post(&assertion)?;
+        }
+        Some(Some(encoding))
     }
 
     /// Yes or no; nothing where that takes too much.
@@ -276,12 +297,11 @@ impl Encoding {
                 let all: i128 = terms.iter().map(|&(_, units)| units).sum();
                 // Rounded down, large amounts exclude nothing that fits. (The solver takes no amounts of nothing.)
                 let shift = (all / MOST).checked_ilog2().map_or(0, |digits| digits + 1);
-                let rounded = terms.iter().map(|&(literal, units)| (literal, units >> shift));
-                let (literals, weights): (Vec<Literal>, Vec<Option<i32>>) = rounded
-                    .filter(|&(_, units)| units > 0)
-                    .map(|(literal, units)| (self.literal(literal), narrow(units)))
-                    .unzip();
-                let weights = weights.into_iter().collect::<Option<Vec<_>>>()?;
+                let rounded = terms.iter().filter_map(|&(literal, units)| {
+                    let weight = narrow(units >> shift).filter(|&weight| weight > 0)?;
+                    Some((weight, self.literal(literal)))
+                });
+                let (weights, literals): (Vec<i32>, Vec<Literal>) = rounded.unzip();
                 boolean_less_than_or_equals(weights, literals, narrow(room >> shift)?, self.tag)
                     .post(&mut self.solver);
             }

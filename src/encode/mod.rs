@@ -221,9 +221,9 @@ pub enum EncodeError {
     )]
     TooMany {
         /// How many statements about orders there are.
-        statements: usize,
+        statements: u64,
         /// The most that it takes.
-        most: usize,
+        most: u64,
     },
     /// The answer of the solver fails the exact check.
     #[error("the solver's answer is wrong: {0}")]
@@ -270,6 +270,12 @@ pub enum EncodeError {
 }
 
 impl EncodeError {
+    /// Whether two parts of this program contradict each other, or a solver that proves and the exact check.
+    #[must_use]
+    pub const fn is_defect(&self) -> bool {
+        matches!(self, Self::Rejected(_) | Self::Block(_) | Self::Contradiction(_))
+    }
+
     /// Whether the solver is not up to the numbers, failed or gave up: another one may have an answer.
     #[must_use]
     pub const fn is_no_answer(&self) -> bool {

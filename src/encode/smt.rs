@@ -8,6 +8,7 @@ use num_rational::Ratio;
 use self::query::Query;
 use super::bisection::{Bisection, Decide, Decision};
 use super::ranges::{Ranges, Scale};
+use super::statements::{first_copy, within};
 use super::{BlockObjective, BlockOutcome, BlockProblem, CheckedBlock, EncodeError};
 use crate::model::Model;
 use crate::smt::{SmtError, Solver};
@@ -78,7 +79,8 @@ impl Decide for SmtEngine<'_> {
         limits: &[Option<i64>],
     ) -> Result<Decision, EncodeError> {
         decision(self.solver.asked_twice(|solver| {
-            Query::new(self.problem, scale, ranges, limits, (solver, &self.sooner))?.decide(None)
+            let waits = first_copy(self.problem, scale).into_iter();
+            Query::new(self.problem, scale, ranges, limits, (solver, &self.sooner))?.decide(waits)
         }))
     }
 
@@ -88,8 +90,9 @@ impl Decide for SmtEngine<'_> {
         ranges: &Ranges,
         limits: &[Option<i64>],
     ) -> Option<impl FnMut(i128) -> Result<Decision, EncodeError>> {
-        let query = Query::new(self.problem, scale, ranges, limits, (&mut self.solver, self.stop));
-        query.ok().map(|mut query| move |length| decision(query.decide(Some(length))))
+        let problem = self.problem;
+        let query = Query::new(problem, scale, ranges, limits, (&mut self.solver, self.stop));
+        query.ok().map(|mut query| move |length| decision(query.decide(within(problem, scale, length))))
     }
 }
 

@@ -79,9 +79,11 @@ impl Statements {
             statements.order(problem, scale, pair, ranges.shifts[pair]);
         }
         statements.turns(problem);
+        let quantum = i128::from(problem.quantum());
         for (device, limit) in (0..).map(Device).zip(limits) {
-            for live in limit.iter().flat_map(|_| problem.live(device)) {
-                statements.memory(&live, i128::from(limit.unwrap_or_default()), problem.quantum());
+            let Some(limit) = *limit else { continue };
+            for live in problem.live(device) {
+                statements.memory(&live, limit.into(), quantum);
             }
         }
         statements
@@ -186,7 +188,7 @@ impl Statements {
     }
 
     /// What is live at the start of an F is at most the limit.
-    fn memory(&mut self, live: &Live, limit: i128, quantum: i64) {
+    fn memory(&mut self, live: &Live, limit: i128, quantum: i128) {
         // k = most - (how many of its statements hold)
         let mut room = limit - live.constant;
         let mut terms: Vec<(Literal, i128)> = Vec::new();
@@ -203,7 +205,6 @@ impl Statements {
                 }
             }
         }
-        let quantum = i128::from(quantum);
         let room = Integer::div_floor(&room, &quantum);
         for (_, units) in &mut terms {
             *units /= quantum;

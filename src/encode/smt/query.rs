@@ -4,16 +4,14 @@ use crate::encode::EncodeError;
 use crate::encode::bisection::Decision;
 use crate::encode::problem::BlockProblem;
 use crate::encode::ranges::{Ranges, Scale};
-use crate::encode::statements::{Assertion, Literal, Statements, Wait, first_copy, within};
+use crate::encode::statements::{Assertion, Literal, Statements, Wait};
 use crate::smt::{self, Arithmetic, Language, Question, SmtError, Solver, Unknown};
 use crate::stop::Stop;
 
 /// A block of a given interval under given limits, as assertions in a solver.
 pub(super) struct Query<'a> {
-    problem: &'a BlockProblem,
     solver: &'a mut Solver,
     stop: &'a Stop,
-    scale: Scale,
     statements: Statements,
     /// By statement: its name.
     names: Vec<String>,
@@ -21,7 +19,7 @@ pub(super) struct Query<'a> {
 
 impl<'a> Query<'a> {
     pub(super) fn new(
-        problem: &'a BlockProblem,
+        problem: &BlockProblem,
         scale: Scale,
         ranges: &Ranges,
         limits: &[Option<i64>],
@@ -29,8 +27,8 @@ impl<'a> Query<'a> {
     ) -> Result<Self, SmtError> {
         // Where a solver has no weighted sums of Booleans, or amounts are too large for them, memory is a matter of sums.
         let statements = Statements::of(problem, scale, ranges, limits);
-        let is_small = solver.language() == Language::Z3 && has_small_amounts(&statements);
-        let arithmetic = if is_small { Arithmetic::Differences } else { Arithmetic::Sums };
+        let is_weighted = solver.language() == Language::Z3 && has_small_amounts(&statements);
+        let arithmetic = if is_weighted { Arithmetic::Differences } else { Arithmetic::Sums };
         solver.begin(Question { logic: "QF_LIA", arithmetic }, stop)?;
         for pass in 0..problem.passes().len() {
             solver.tell(&format!("(declare-const o{pass} Int)"));
@@ -39,16 +37,16 @@ impl<'a> Query<'a> {
         for name in &names {
             solver.tell(&format!("(declare-const {name} Bool)"));
         }
-        let query = Self { problem, solver, stop, scale, statements, names };
+        let query = Self { solver, stop, statements, names };
         query.solver.tell("(assert (= o0 0))");
         for assertion in &query.statements.assertions {
-            query.solver.tell(&format!("(assert {})", query.text(assertion, is_small)));
+            query.solver.tell(&format!("(assert {})", query.text(assertion, is_weighted)));
         }
         Ok(query)
     }
 
     /// An assertion in the language of the solver.
-    fn text(&self, assertion: &Assertion, is_small: bool) -> String {
+    fn text(&self, assertion: &Assertion, is_weighted: bool) -> String {
         match assertion {
             Assertion::Wait(wait) => text_of(*wait),
             Assertion::WaitIf(given, wait) => format!("(=> {} {})", self.fact(*given), text_of(*wait)),
@@ -57,7 +55,7 @@ impl<'a> Query<'a> {
             Assertion::AtMost(terms, room) => {
                 let terms: Vec<(String, i128)> =
                     terms.iter().map(|&(literal, units)| (self.fact(literal), units)).collect();
-                at_most(&terms, *room, is_small)
+                at_most(&terms, *room, is_weighted)
             }
             Assertion::Never => "false".to_owned(),
         }
@@ -68,13 +66,10 @@ impl<'a> Query<'a> {
         if literal.holds { name.clone() } else { format!("(not {name})") }
     }
 
-    /// Asks, with a limit on the length of the block in parts.
-    pub(super) fn decide(&mut self, length: Option<i128>) -> Result<Decision, SmtError> {
+    /// Whether there is a block in which these waits hold, too.
+    pub(super) fn decide(&mut self, waits: impl Iterator<Item = Wait>) -> Result<Decision, SmtError> {
         self.solver.tell("(push 1)");
-        match length {
-            Some(length) => within(self.problem, self.scale, length).for_each(|wait| self.assert(wait)),
-            None => first_copy(self.problem, self.scale).into_iter().for_each(|wait| self.assert(wait)),
-        }
+        waits.for_each(|wait| self.assert(wait));
         let decision = match self.solver.check(self.stop)? {
             smt::Answer::Sat => self.shifts()?.map_or(Decision::Unknown(None), Decision::Yes),
             smt::Answer::Unsat => Decision::No,
@@ -123,8 +118,8 @@ fn has_small_amounts(statements: &Statements) -> bool {
 
 /// That the amounts of the statements that hold, each more than nothing, are together at most `room`: as a weighted sum of
 /// Booleans, or with arithmetic.
-fn at_most(terms: &[(String, i128)], room: i128, is_small: bool) -> String {
-    if is_small {
+fn at_most(terms: &[(String, i128)], room: i128, is_weighted: bool) -> String {
+    if is_weighted {
         let weights: Vec<String> = terms.iter().map(|(_, units)| units.to_string()).collect();
         let facts: Vec<&str> = terms.iter().map(|(fact, _)| fact.as_str()).collect();
         return format!("((_ pble {room} {}) {})", weights.join(" "), facts.join(" "));

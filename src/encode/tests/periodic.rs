@@ -145,24 +145,28 @@ fn an_interval_without_microbatches_or_with_too_many_is_refused() {
 fn little_effort_finds_a_block_that_fits_and_much_effort_the_best() {
     let model = limited(&Placement::looped(4, 2).expect("a placement"), [3, 4, 2, 1], 5);
     let stop = Stop::default();
-    let best = |period| {
-        let solved = lcg::solve_periodic(&model, period, BlockObjective::LeastInterval, &stop);
-        let Ok(BlockOutcome::Optimal(best)) = solved else { panic!("{solved:?}") };
-        best
-    };
     for period in [1, 2] {
-        let least = best(period).interval;
-        let work = Ratio::from_integer(model.most_work().0 * i64::from(period));
-        let found =
-            |known, effort| lcg::short_interval(&model, period, known, effort, &stop).expect("an outcome");
-        assert_eq!(found(None, u64::MAX).expect("a block").interval, least);
-        let little = found(None, 20_000);
-        let known = little.clone().map(|known| (known, work));
-        assert!(little.as_ref().is_none_or(|little| little.interval >= least));
-        assert_eq!(found(None, 20_000), little, "the same effort finds the same");
-        let Some((known, work)) = known else { continue };
-        let better = found(Some((known.clone(), work)), u64::MAX).expect("the known block");
-        assert_eq!(better.interval, least);
-        assert_eq!(found(Some((known.clone(), work)), 0).expect("the known block").interval, known.interval);
+        let solved = |objective| {
+            let solved = lcg::solve_periodic(&model, period, objective, &stop);
+            let Ok(BlockOutcome::Optimal(best)) = solved else { panic!("{solved:?}") };
+            best
+        };
+        let least = solved(BlockObjective::LeastInterval).interval;
+        let problem = BlockProblem::periodic(&model, period).expect("a problem");
+        let long = solved(BlockObjective::LeastMemory { interval: Ticks(problem.serial()) });
+        let work = Ratio::from_integer(problem.most_work());
+        let found = |effort| {
+            let known = Some((long.clone(), work));
+            let found = lcg::short_interval(&model, period, known, effort, &stop).expect("an outcome");
+            found.expect("the known block").interval
+        };
+        assert_eq!([found(0), found(u64::MAX)], [long.interval, least]);
+        let unknown = |effort| {
+            let found = lcg::short_interval(&model, period, None, effort, &stop).expect("an outcome");
+            found.map(|found| found.interval)
+        };
+        assert_eq!([unknown(0), unknown(u64::MAX)], [None, Some(least)]);
+        assert!((least..=long.interval).contains(&found(20_000)));
+        assert_eq!(found(20_000), found(20_000), "the same effort finds the same");
     }
 }

@@ -32,7 +32,7 @@ use super::Stop;
 use super::periodic::{self, Effort};
 use super::zone::{self, ZoneError};
 use crate::block::Passes;
-use crate::encode::{BlockBound, BlockObjective, BlockOutcome, CheckedBlock, EncodeError, smt};
+use crate::encode::{BlockBound, BlockObjective, BlockOutcome, CheckedBlock, EncodeError};
 use crate::model::{Model, Units};
 
 /// What finds a block.
@@ -46,9 +46,10 @@ pub enum BlockEngine {
     /// shows.
     Milp,
     /// Lazy clause generation, which decides in exact arithmetic; any placement. For the least interval of several microbatches, it
-    /// begins with what the local search finds. Numbers must fit into 32 bits.
+    /// begins with what the local search finds. Times must fit into 32 bits.
     Lcg,
-    /// An SMT problem, decided in exact arithmetic; any placement. Otherwise as lazy clause generation.
+    /// An SMT problem, decided in exact arithmetic; any placement and any times. It begins with the local search, as
+    /// lazy clause generation does.
     Smt,
     /// A [local search](periodic) for the least interval, in exact arithmetic; any placement. It proves only
     /// what a bound on all schedules shows.
@@ -92,7 +93,7 @@ impl BlockEngine {
     }
 
     /// The solver to take where the exact program cannot follow the placement, or for several microbatches per interval: of those in
-    /// this build one that proves, if the numbers of the model are not too large for it.
+    /// this build one that proves, if the times of the model are not too large for it.
     #[must_use]
     pub fn solver_for(model: &Model, request: BlockRequest) -> Self {
         if solvers::is_for_lcg(model, request) {
@@ -195,13 +196,11 @@ impl BlockSolveError {
     /// Whether two parts of this program contradict each other.
     #[must_use]
     pub const fn is_defect(&self) -> bool {
-        matches!(
-            self,
-            Self::Exact(ZoneError::Rejected(_))
-                | Self::Encode(
-                    EncodeError::Rejected(_) | EncodeError::Block(_) | EncodeError::Contradiction(_)
-                )
-        )
+        match self {
+            Self::Exact(error) => matches!(error, ZoneError::Rejected(_)),
+            Self::Encode(error) => error.is_defect(),
+            Self::NotBuilt(_) | Self::Passes(_) | Self::Period | Self::Objective(_) => false,
+        }
     }
 }
 
@@ -240,10 +239,8 @@ pub fn solve(
             // Nobody has waited for the end.
             Ok(outcome.unwrap_or_else(|| BlockOutcome::Bounded { best: None, bound: request.least(model) }))
         }
-        BlockEngine::Lcg | BlockEngine::Smt if period > 1 && objective == BlockObjective::LeastInterval => {
-            by_search_and_solver(model, engine, request, stop)
-        }
-        BlockEngine::Lcg | BlockEngine::Smt => ask(model, engine, request, None, stop),
+        BlockEngine::Lcg => solvers::by_lcg(model, request, known(model, request, stop)?, stop),
+        BlockEngine::Smt => solvers::by_smt(model, request, known(model, request, stop)?, stop),
         BlockEngine::Search if objective != BlockObjective::LeastInterval => {
             Err(BlockSolveError::Objective(objective))
         }
@@ -254,48 +251,29 @@ pub fn solve(
 /// How many swaps the local search tries before the solver is asked for anything better.
 const SWAPS_BEFORE_SOLVER: usize = 50_000;
 
-/// A block of several microbatches per interval from the local search, and then what the solver says of shorter intervals.
-fn by_search_and_solver(
-    model: &Model,
-    engine: BlockEngine,
-    request: BlockRequest,
-    stop: &Stop,
-) -> Result<BlockOutcome, BlockSolveError> {
+/// What the local search finds for a solver to begin with, where it looks for the least interval of several microbatches.
+fn known(model: &Model, request: BlockRequest, stop: &Stop) -> Result<Option<Known>, BlockSolveError> {
+    if request.period == 1 || request.objective != BlockObjective::LeastInterval {
+        return Ok(None);
+    }
     let effort = Effort { steps: SWAPS_BEFORE_SOLVER, ..Effort::default() };
     let sooner = stop.within(stop.remaining() / 4);
-    let known = match periodic::least_interval(model, request.period, effort, &sooner) {
+    match periodic::least_interval(model, request.period, effort, &sooner) {
         Ok(BlockOutcome::Bounded { best: Some(known), bound: BlockBound::Interval(least) }) => {
-            Some((known, least))
+            Ok(Some((known, least)))
         }
         Ok(BlockOutcome::Optimal(known)) => {
             let least = known.interval;
-            Some((known, least))
+            Ok(Some((known, least)))
         }
+        Err(error) if error.is_defect() => Err(error.into()),
         // No block fits, or the numbers of the search are too narrow: the solver finds out.
-        _ => None,
-    };
-    ask(model, engine, request, known, stop)
+        _ => Ok(None),
+    }
 }
 
 /// A known block, and an interval in ticks that none is below.
 type Known = (CheckedBlock, Ratio<i64>);
-
-/// Asks lazy clause generation or an SMT solver.
-fn ask(
-    model: &Model,
-    engine: BlockEngine,
-    request: BlockRequest,
-    known: Option<Known>,
-    stop: &Stop,
-) -> Result<BlockOutcome, BlockSolveError> {
-    if engine == BlockEngine::Lcg {
-        return solvers::by_lcg(model, request, known, stop);
-    }
-    Ok(match known {
-        Some((known, least)) => smt::least_interval_from(model, known, least, stop)?,
-        None => smt::solve_periodic(model, request.period, request.objective, stop)?,
-    })
-}
 
 fn by_exact_program(
     model: &Model,

@@ -1,7 +1,7 @@
 //! The solvers of this build: the one place that asks which there are.
 
 use super::{BlockObjective, BlockOutcome, BlockRequest, BlockSolveError, Known};
-use crate::encode::CheckedBlock;
+use crate::encode::{CheckedBlock, smt};
 use crate::model::Model;
 use crate::stop::Stop;
 
@@ -45,6 +45,19 @@ pub(super) fn by_lcg(
     Err(BlockSolveError::NotBuilt(super::BlockEngine::Lcg))
 }
 
+/// Asks an SMT solver, which begins with a known block if there is one.
+pub(super) fn by_smt(
+    model: &Model,
+    BlockRequest { objective, period, .. }: BlockRequest,
+    known: Option<Known>,
+    stop: &Stop,
+) -> Result<BlockOutcome, BlockSolveError> {
+    Ok(match known {
+        Some((known, least)) => smt::least_interval_from(model, known, least, stop)?,
+        None => smt::solve_periodic(model, period, objective, stop)?,
+    })
+}
+
 /// A block of a short interval that lazy clause generation finds with so much effort, about as many microseconds: no longer than
 /// that of a known one, if one is given.
 #[cfg(feature = "lcg")]
@@ -55,7 +68,9 @@ pub(in crate::optimize) fn short_interval_by_lcg(
     effort: u64,
     stop: &Stop,
 ) -> Option<CheckedBlock> {
-    crate::encode::lcg::short_interval(model, period, known, effort, stop).ok().flatten()
+    let found = crate::encode::lcg::short_interval(model, period, known, effort, stop);
+    debug_assert!(found.as_ref().err().is_none_or(|error| !error.is_defect()), "{found:?}");
+    found.ok().flatten()
 }
 
 #[cfg(not(feature = "lcg"))]

@@ -129,17 +129,17 @@ fn is_possible(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Option<bool>
     }
 }
 
-/// What a solver that proves says, if there is one.
+/// The answer of the first solver that proves and takes the model.
 fn by_solver(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Option<bool> {
     let request =
         BlockRequest::of_one(BlockObjective::LeastMemory { interval: Ticks(interval.to_integer()) });
-    let outcomes = [BlockEngine::Lcg, BlockEngine::Smt]
+    let outcome = [BlockEngine::Lcg, BlockEngine::Smt]
         .into_iter()
-        .filter_map(|engine| block::solve(model, engine, request, stop).ok());
-    outcomes.into_iter().next().and_then(|outcome| match outcome {
+        .find_map(|engine| block::solve(model, engine, request, stop).ok())?;
+    match outcome {
         BlockOutcome::Infeasible => Some(false),
         outcome => outcome.best().map(|_| true),
-    })
+    }
 }
 
 #[cfg(test)]

@@ -57,9 +57,13 @@ impl Default for Effort {
     }
 }
 
-/// Where the exact program does not give the best block of one microbatch per interval to begin with,
-/// one step in this many is spent on finding a good one.
+/// Where neither the exact program nor lazy clause generation gives a block of one microbatch per interval to begin with, one step in
+/// this many is spent on finding a good one.
 const FIRST_SHARE: usize = 10;
+
+/// How much effort of lazy clause generation for that block goes with a swap of the search, and the most of it: about as many
+/// microseconds.
+const LCG_EFFORT_FOR_ONE: (u64, u64) = (60, 3_000_000);
 
 /// The block of least interval found under the capacities of the model, over blocks of `period` microbatches
 /// per interval: optimal where a bound over all schedules proves it. Without a time limit that comes
@@ -104,8 +108,12 @@ fn least_interval_above(
     let (mut orders, mut steps) = (Orders::serial(&problem), effort.steps);
     if period > 1 {
         let one = BlockProblem::new(model)?;
-        let exact = zone::least_interval(model, Passes::SPLIT, stop).ok();
-        let of_one = exact.and_then(|best| Orders::of(&one, &best.block)).unwrap_or_else(|| {
+        let (each, most) = LCG_EFFORT_FOR_ONE;
+        let lcg_effort = (steps as u64).saturating_mul(each).min(most);
+        let solved = zone::least_interval(model, Passes::SPLIT, stop)
+            .ok()
+            .or_else(|| short_interval_by_lcg(model, 1, None, lcg_effort, stop));
+        let of_one = solved.and_then(|best| Orders::of(&one, &best.block)).unwrap_or_else(|| {
             let share = steps / FIRST_SHARE;
             steps -= share;
             Climb::new(&one, Orders::serial(&one), pace, effort.seed).run(share, stop)

@@ -73,6 +73,14 @@ fn what_one_microbatch_per_interval_reaches_is_never_missed_with_several() {
     }
 }
 
+#[cfg(feature = "lcg")]
+#[test]
+fn what_one_microbatch_per_interval_reaches_is_not_missed_where_the_exact_program_cannot_follow() {
+    let model = limited(Placement::looped(8, 2).expect("a placement"), [3, 4, 2, 0], 8);
+    let pace = pace(&model, 2, Effort { seed: 0, steps: 4000 });
+    assert!(pace <= Ratio::from_integer(25), "{pace}");
+}
+
 #[test]
 fn an_interval_is_called_optimal_only_where_the_bound_proves_it() {
     let effort = Effort { seed: 0, steps: 20_000 };
@@ -83,9 +91,8 @@ fn an_interval_is_called_optimal_only_where_the_bound_proves_it() {
     assert!(
         matches!(outcome(3), Ok(BlockOutcome::Optimal(answer)) if answer.interval == Ratio::from_integer(52))
     );
-    let looped = limited(Placement::looped(4, 2).expect("a placement"), [3, 4, 2, 0], 3);
-    let open = least_interval(&looped, 2, effort, &Stop::default());
-    assert!(matches!(open, Ok(BlockOutcome::Bounded { best: Some(_), .. })));
+    let open = least_interval(&v(4, [3, 4, 2], 5), 2, effort, &Stop::default());
+    assert!(matches!(open, Ok(BlockOutcome::Bounded { best: Some(_), .. })), "{open:?}");
     assert_eq!(outcome(1), Ok(BlockOutcome::Infeasible));
 }
 
