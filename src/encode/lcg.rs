@@ -163,10 +163,11 @@ impl LcgEngine<'_> {
         let step = u64::try_from(statements.places.len()).unwrap_or(u64::MAX).max(1);
         let most = self.effort.map_or(u64::MAX, |effort| effort / QUESTIONS);
         let mut meter = Meter { step, spent: 0, most, stop: self.stop, next_look: 0 };
-        let Some(encoding) = Encoding::new(ranges, statements, waits, &mut meter) else {
-            return Decision::Unknown(Some(EncodeError::TooWide));
+        let decision = match Encoding::new(ranges, statements, waits, &mut meter) {
+            Ok(encoding) => encoding.solve(statements, &mut meter),
+            Err(Unposted::TooWide) => return Decision::Unknown(Some(EncodeError::TooWide)),
+            Err(Unposted::TooMuch) => None,
         };
-        let decision = encoding.and_then(|encoding| encoding.solve(statements, &mut meter));
         let is_left = self.effort.is_some_and(|effort| effort > meter.spent) && !self.stop.is_due();
         self.spend(meter.spent);
         decision.unwrap_or(if is_left { Decision::GivenUp } else { Decision::Unknown(None) })
@@ -208,6 +209,14 @@ impl TerminationCondition for Meter<'_> {
     }
 }
 
+/// Why a question is not put.
+enum Unposted {
+    /// A number does not fit into 32 bits.
+    TooWide,
+    /// That takes too much effort, or it is time to stop.
+    TooMuch,
+}
+
 struct Encoding {
     solver: Solver,
     tag: ConstraintTag,
@@ -218,28 +227,28 @@ struct Encoding {
 }
 
 impl Encoding {
-    /// Nothing where a number does not fit; nothing within where it takes too much.
     fn new(
         ranges: &Ranges,
         statements: &Statements,
         waits: impl Iterator<Item = Wait>,
         meter: &mut Meter<'_>,
-    ) -> Option<Option<Self>> {
+    ) -> Result<Self, Unposted> {
         let mut solver = Solver::default();
         let tag = solver.new_constraint_tag();
         let bounds: Option<Vec<(i32, i32)>> =
             ranges.offsets.iter().map(|&(least, most)| Some((narrow(least)?, narrow(most)?))).collect();
+        let bounds = bounds.ok_or(Unposted::TooWide)?;
         let offsets =
-            bounds?.into_iter().map(|(least, most)| solver.new_bounded_integer(least, most)).collect();
+            bounds.into_iter().map(|(least, most)| solver.new_bounded_integer(least, most)).collect();
         let literals = statements.places.iter().map(|_| solver.new_literal()).collect();
         let mut encoding = Self { solver, tag, offsets, literals };
         for assertion in waits.map(Assertion::Wait).chain(statements.assertions.iter().cloned()) {
             if meter.spend(EFFORT_PER_ASSERTION) {
-                return Some(None);
+                return Err(Unposted::TooMuch);
             }
-            encoding.post(&assertion)?;
+            encoding.post(&assertion).ok_or(Unposted::TooWide)?;
         }
-        Some(Some(encoding))
+        Ok(encoding)
     }
 
     /// Yes or no; nothing where that takes too much.
