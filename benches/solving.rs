@@ -1,4 +1,4 @@
-//! How fast building blocks and schedules are found. V placement; the measured profile is the 1.5B
+//! How fast building blocks and schedules are found. V placement unless the name says otherwise; the measured profile is the 1.5B
 //! model of the zero-bubble paper (arXiv 2401.10241, table of profiled times), halved per chunk.
 
 use bubbleproof::block::Passes;
@@ -74,6 +74,18 @@ fn least_interval_by_lazy_clause_generation(bencher: Bencher, (devices, period):
     let model = model(devices, 1, UNEQUAL, Some(2 * ((i64::from(devices) + 4) / 3)));
     let stop = Stop::after(std::time::Duration::from_secs(60));
     bencher.bench(|| lcg::solve_periodic(&model, period, BlockObjective::LeastInterval, &stop));
+}
+
+/// Half of the memory of 1F1B, where no block of looped placement keeps all devices busy.
+#[cfg(feature = "lcg")]
+#[divan::bench(args = [8, 16, 32], sample_count = 3)]
+fn least_interval_of_looped_placement(bencher: Bencher, devices: u32) {
+    use bubbleproof::encode::{BlockObjective, lcg};
+    let placement = Placement::looped(devices, 2).expect("a placement");
+    let model = Model::equal_stages(placement, 1, [3, 4, 2, 0]).expect("a model");
+    let model = model.with_uniform_activation_capacity(Some(Units(devices.into()))).expect("a capacity");
+    let stop = Stop::after(std::time::Duration::from_secs(60));
+    bencher.bench(|| lcg::solve_periodic(&model, 1, BlockObjective::LeastInterval, &stop));
 }
 
 #[divan::bench(args = [2, 4, 6, 8], sample_count = 3)]

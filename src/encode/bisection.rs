@@ -30,6 +30,16 @@ pub(super) enum Decision {
     Unknown(Option<EncodeError>),
 }
 
+impl Decision {
+    /// Why the engine does not know, if there is a reason.
+    fn reason(self) -> Option<EncodeError> {
+        match self {
+            Self::Unknown(reason) => reason,
+            Self::Yes(_) | Self::No | Self::GivenUp => None,
+        }
+    }
+}
+
 /// What decides whether there is a block of an interval under one limit per device. The ranges come from propagation.
 pub(super) trait Decide {
     /// Whether there is one.
@@ -49,6 +59,15 @@ pub(super) trait Decide {
     ) -> Option<impl FnMut(i128) -> Result<Decision, EncodeError>>;
 }
 
+/// What a search for the least interval begins with.
+#[derive(Debug, Clone)]
+pub(crate) struct Known {
+    /// A block of the model.
+    pub block: CheckedBlock,
+    /// No interval of as many microbatches is below this, in ticks.
+    pub least: Ratio<i64>,
+}
+
 /// A search for the best block of a problem.
 pub(super) struct Bisection<'a, D> {
     pub model: &'a Model,
@@ -57,14 +76,15 @@ pub(super) struct Bisection<'a, D> {
 }
 
 impl<D: Decide> Bisection<'_, D> {
-    /// A best block, and a shortest one of these if there is time.
-    pub fn solve(mut self, objective: BlockObjective) -> Result<BlockOutcome, EncodeError> {
+    /// A best block, and a shortest one of these if there is time. What is known counts for the least interval alone.
+    pub fn solve(
+        mut self,
+        objective: BlockObjective,
+        known: Option<Known>,
+    ) -> Result<BlockOutcome, EncodeError> {
         let outcome = match objective {
             BlockObjective::LeastMemory { interval } => self.least_memory(interval)?,
-            BlockObjective::LeastInterval => {
-                let most_work = Ratio::from_integer(i128::from(self.problem.most_work()));
-                self.least_interval(most_work, None)?
-            }
+            BlockObjective::LeastInterval => self.least_interval(known)?,
         };
         let BlockOutcome::Optimal(best) = outcome else { return Ok(outcome) };
         let peak = match objective {
@@ -72,13 +92,6 @@ impl<D: Decide> Bisection<'_, D> {
             BlockObjective::LeastInterval => None,
         };
         self.shortest(best, peak).map(BlockOutcome::Optimal)
-    }
-
-    /// A block of least interval, where one is known and no interval is below `least`, in ticks.
-    pub fn solve_from(mut self, known: CheckedBlock, least: Ratio<i64>) -> Result<BlockOutcome, EncodeError> {
-        let outcome = self.least_interval(wide(least), Some(known))?;
-        let BlockOutcome::Optimal(best) = outcome else { return Ok(outcome) };
-        self.shortest(best, None).map(BlockOutcome::Optimal)
     }
 
     /// Searches upwards from the bound that propagation proves: in steps that double until a block is
@@ -122,8 +135,9 @@ impl<D: Decide> Bisection<'_, D> {
                         step = (step * 2).max(quantum);
                     }
                 }
-                Decision::GivenUp => return open(best, BlockBound::Memory(Units(least)), None),
-                Decision::Unknown(reason) => return open(best, BlockBound::Memory(Units(least)), reason),
+                said @ (Decision::GivenUp | Decision::Unknown(_)) => {
+                    return open(best, BlockBound::Memory(Units(least)), said.reason());
+                }
             }
         }
     }
@@ -145,16 +159,15 @@ impl<D: Decide> Bisection<'_, D> {
         most.and_then(fits).ok_or(EncodeError::Overflow)
     }
 
-    /// Bisects between an interval that is refuted and the best one known, then asks for anything better than that at all. No
-    /// interval is below `least`.
-    pub fn least_interval(
-        &mut self,
-        mut least: Ratio<i128>,
-        mut best: Option<CheckedBlock>,
-    ) -> Result<BlockOutcome, EncodeError> {
+    /// Bisects between an interval that is refuted and the best one known, then asks for anything better than that at all.
+    pub fn least_interval(&mut self, known: Option<Known>) -> Result<BlockOutcome, EncodeError> {
         if self.problem.overfull().is_some() {
             return Ok(BlockOutcome::Infeasible);
         }
+        let (mut least, mut best) = match known {
+            Some(Known { block, least }) => (wide(least), Some(block)),
+            None => (Ratio::from_integer(self.problem.most_work().into()), None),
+        };
         let serial = Ratio::from_integer(i128::from(self.problem.serial()));
         // An interval of `least` itself is refuted, or given up, once this is set.
         let mut refuted = false;
@@ -261,7 +274,7 @@ fn open(
     }
 }
 
-pub(super) fn wide(interval: Ratio<i64>) -> Ratio<i128> {
+fn wide(interval: Ratio<i64>) -> Ratio<i128> {
     Ratio::new((*interval.numer()).into(), (*interval.denom()).into())
 }
 

@@ -4,7 +4,6 @@
 //! that do not fit are refused. Amounts are rounded down; an answer that then exceeds a limit is excluded, and the search resumes.
 //! What is called least rests on proofs of unsatisfiability.
 
-use num_rational::Ratio;
 use pumpkin_conflict_resolvers::resolvers::{AnalysisMode, ResolutionResolver};
 use pumpkin_constraints::{boolean_less_than_or_equals, less_than_or_equals};
 use pumpkin_core::Solver;
@@ -15,7 +14,7 @@ use pumpkin_core::results::{ProblemSolution, SatisfactionResult};
 use pumpkin_core::termination::TerminationCondition;
 use pumpkin_core::variables::{AffineView, DomainId, Literal, TransformableVariable};
 
-use super::bisection::{Bisection, Decide, Decision, wide};
+use super::bisection::{Bisection, Decide, Decision, Known};
 use super::ranges::{Ranges, Scale};
 use super::statements::{self, Assertion, Statements, Wait, first_copy, within};
 use super::{BlockObjective, BlockOutcome, BlockProblem, CheckedBlock, EncodeError};
@@ -31,18 +30,13 @@ pub(crate) fn accepts(model: &Model, period: u32, objective: BlockObjective) -> 
     let latencies = problem.chain().iter().map(|link| i128::from(link.lag - durations[link.before]));
     // As `BlockProblem::serial`, which may overflow: an interval in which microbatches run alone.
     let alone = work + latencies.sum::<i128>();
-    let interval = match objective {
+    let interval: i128 = match objective {
         BlockObjective::LeastMemory { interval } => interval.0.into(),
         BlockObjective::LeastInterval => alone,
     };
     // In normal form no link of the chain waits for an interval, nor does a W.
-    narrow(
-        problem
-            .chain()
-            .iter()
-            .fold(alone.saturating_add(interval), |length, _| length.saturating_add(interval)),
-    )
-    .is_some()
+    let waits = i128::try_from(problem.chain().len() + 1).unwrap_or(i128::MAX);
+    interval.checked_mul(waits).and_then(|waits| narrow(waits.checked_add(alone)?)).is_some()
 }
 
 /// An optimal block of `period` microbatches per interval of the model, in the time that there is.
@@ -56,42 +50,35 @@ pub fn solve_periodic(
     objective: BlockObjective,
     stop: &Stop,
 ) -> Result<BlockOutcome, EncodeError> {
-    let problem = BlockProblem::periodic(model, period)?;
-    let engine = LcgEngine { problem: &problem, effort: None, stop };
-    Bisection { model, problem: &problem, engine }.solve(objective)
+    solve_from(model, period, objective, None, stop)
 }
 
-/// A block of least interval, of as many microbatches per interval as a known one of the model has. No interval of these is below
-/// `least`, in ticks.
-///
-/// # Errors
-/// As [`solve_periodic`].
-pub(crate) fn least_interval_from(
+/// The same, where a block may be known that the least interval is to be below.
+pub(crate) fn solve_from(
     model: &Model,
-    known: CheckedBlock,
-    least: Ratio<i64>,
+    period: u32,
+    objective: BlockObjective,
+    known: Option<Known>,
     stop: &Stop,
 ) -> Result<BlockOutcome, EncodeError> {
-    let problem = BlockProblem::periodic(model, known.block.period())?;
-    let engine = LcgEngine { problem: &problem, effort: None, stop };
-    Bisection { model, problem: &problem, engine }.solve_from(known, least)
+    let problem = BlockProblem::periodic(model, period)?;
+    let engine = LcgEngine::new(&problem, None, stop);
+    Bisection { model, problem: &problem, engine }.solve(objective, known)
 }
 
 /// The block of the shortest interval found within an effort of about as many microseconds, with `period` microbatches per interval.
-/// It is never longer than that of the known block, which comes with a time in ticks that no interval is below. That nothing better
-/// is found proves nothing.
+/// It is never longer than that of a known block. That nothing better is found proves nothing.
 pub(crate) fn short_interval(
     model: &Model,
     period: u32,
-    known: Option<(CheckedBlock, Ratio<i64>)>,
+    known: Option<Known>,
     effort: u64,
     stop: &Stop,
 ) -> Result<Option<CheckedBlock>, EncodeError> {
     let problem = BlockProblem::periodic(model, period)?;
-    let least = known.as_ref().map_or(i128::from(problem.most_work()).into(), |&(_, least)| wide(least));
-    let engine = LcgEngine { problem: &problem, effort: Some(effort), stop };
+    let engine = LcgEngine::new(&problem, Some(effort), stop);
     let mut search = Bisection { model, problem: &problem, engine };
-    let outcome = search.least_interval(least, known.map(|(known, _)| known))?;
+    let outcome = search.least_interval(known)?;
     outcome.best().map(|best| search.shortest(best.clone(), None)).transpose()
 }
 
@@ -99,6 +86,8 @@ struct LcgEngine<'a> {
     problem: &'a BlockProblem,
     /// What is left of it, if it is limited. Then a question that takes more than a part of it is given up.
     effort: Option<u64>,
+    /// How many statements a question may have.
+    most_statements: u64,
     stop: &'a Stop,
 }
 
@@ -111,8 +100,10 @@ impl Decide for LcgEngine<'_> {
     ) -> Result<Decision, EncodeError> {
         let passes = u64::try_from(self.problem.passes().len()).unwrap_or(u64::MAX);
         self.spend(passes.saturating_pow(3) / BOUNDS_PER_EFFORT);
-        let statements = self.statements(scale, ranges, limits)?;
-        Ok(self.ask(ranges, &statements, first_copy(self.problem, scale).into_iter()))
+        Ok(match self.statements(scale, ranges, limits) {
+            Ok(statements) => self.ask(ranges, &statements, first_copy(self.problem, scale).into_iter()),
+            Err(error) => Decision::Unknown(Some(error)),
+        })
     }
 
     fn by_length(
@@ -138,7 +129,11 @@ const BOUNDS_PER_EFFORT: u64 = 200;
 /// The most statements: each takes about a kilobyte.
 const MOST_STATEMENTS: u64 = 400_000;
 
-impl LcgEngine<'_> {
+impl<'a> LcgEngine<'a> {
+    const fn new(problem: &'a BlockProblem, effort: Option<u64>, stop: &'a Stop) -> Self {
+        Self { problem, effort, most_statements: MOST_STATEMENTS, stop }
+    }
+
     fn statements(
         &self,
         scale: Scale,
@@ -147,8 +142,9 @@ impl LcgEngine<'_> {
     ) -> Result<Statements, EncodeError> {
         let open = ranges.shifts.iter().map(|&(least, most)| most.abs_diff(least));
         let statements = open.fold(0, u64::saturating_add);
-        if statements > MOST_STATEMENTS {
-            return Err(EncodeError::TooMany { statements, most: MOST_STATEMENTS });
+        let most = self.most_statements;
+        if statements > most {
+            return Err(EncodeError::TooMany { statements, most });
         }
         Ok(Statements::of(self.problem, scale, ranges, limits))
     }
@@ -337,4 +333,76 @@ const MOST: i128 = 1 << 28;
 /// A number, if it is no larger than that.
 fn narrow(number: i128) -> Option<i32> {
     i32::try_from(number).ok().filter(|_| number.abs() <= MOST)
+}
+
+#[cfg(test)]
+mod tests {
+    use num_rational::Ratio;
+
+    use super::*;
+    use crate::encode::BlockBound;
+    use crate::model::{Placement, Ticks, Units};
+
+    fn looped(devices: u32, capacity: i64) -> Model {
+        let placement = Placement::looped(devices, 2).expect("a placement");
+        let model = Model::equal_stages(placement, 1, [3, 4, 2, 0]).expect("a model");
+        model.with_uniform_activation_capacity(Some(Units(capacity))).expect("a capacity")
+    }
+
+    fn best(model: &Model) -> CheckedBlock {
+        let outcome = solve_periodic(model, 1, BlockObjective::LeastInterval, &Stop::default());
+        let Ok(BlockOutcome::Optimal(best)) = outcome else { panic!("{outcome:?}") };
+        best
+    }
+
+    #[test]
+    fn looped_placement_over_many_devices_is_solved() {
+        assert_eq!(best(&looped(16, 16)).interval, Ratio::from_integer(25));
+    }
+
+    /// The block in which microbatches run alone, and what no interval is below.
+    fn alone(model: &Model, problem: &BlockProblem) -> Known {
+        let objective = BlockObjective::LeastMemory { interval: Ticks(problem.serial()) };
+        let outcome = solve_periodic(model, 1, objective, &Stop::default()).expect("an outcome");
+        let block = outcome.best().expect("it fits").clone();
+        Known { block, least: Ratio::from_integer(problem.most_work()) }
+    }
+
+    #[test]
+    fn what_is_given_up_is_no_part_of_a_claim() {
+        let model = looped(4, 4);
+        let problem = BlockProblem::new(&model).expect("a problem");
+        let (least, known, stop) = (best(&model).interval, alone(&model, &problem), Stop::default());
+        let mut open = 0;
+        for effort in (0..40).map(|at| at * 1000) {
+            for known in [None, Some(known.clone())] {
+                let engine = LcgEngine::new(&problem, Some(effort), &stop);
+                let mut search = Bisection { model: &model, problem: &problem, engine };
+                match search.least_interval(known.clone()).expect("an outcome") {
+                    BlockOutcome::Optimal(best) => assert_eq!(best.interval, least),
+                    BlockOutcome::Bounded { best, bound: BlockBound::Interval(bound) } => {
+                        assert!(bound <= least, "{effort}: {bound}");
+                        assert!(best.is_some() || known.is_none(), "{effort}");
+                        open += 1;
+                    }
+                    other => panic!("{effort}: {other:?}"),
+                }
+            }
+        }
+        assert!(open > 2, "{open}");
+    }
+
+    #[test]
+    fn a_question_too_large_to_be_put_leaves_what_is_known() {
+        let model = looped(4, 4);
+        let problem = BlockProblem::new(&model).expect("a problem");
+        let (known, stop) = (alone(&model, &problem), Stop::default());
+        let asked = |known| {
+            let engine = LcgEngine { most_statements: 3, ..LcgEngine::new(&problem, None, &stop) };
+            Bisection { model: &model, problem: &problem, engine }.solve(BlockObjective::LeastInterval, known)
+        };
+        assert!(matches!(asked(None), Err(EncodeError::TooMany { most: 3, .. })));
+        let found = asked(Some(known.clone()));
+        assert!(matches!(found, Ok(BlockOutcome::Bounded { best: Some(best), .. }) if best == known.block));
+    }
 }

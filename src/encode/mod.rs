@@ -27,6 +27,7 @@ mod ranges;
 pub mod smt;
 mod statements;
 
+pub(crate) use bisection::Known;
 pub(crate) use exact::{Claim, checked_block};
 pub(crate) use problem::BlockProblem;
 

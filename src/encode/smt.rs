@@ -3,13 +3,11 @@
 
 mod query;
 
-use num_rational::Ratio;
-
 use self::query::Query;
-use super::bisection::{Bisection, Decide, Decision};
+use super::bisection::{Bisection, Decide, Decision, Known};
 use super::ranges::{Ranges, Scale};
 use super::statements::{first_copy, within};
-use super::{BlockObjective, BlockOutcome, BlockProblem, CheckedBlock, EncodeError};
+use super::{BlockObjective, BlockOutcome, BlockProblem, EncodeError};
 use crate::model::Model;
 use crate::smt::{SmtError, Solver};
 use crate::stop::Stop;
@@ -35,25 +33,20 @@ pub fn solve_periodic(
     objective: BlockObjective,
     stop: &Stop,
 ) -> Result<BlockOutcome, EncodeError> {
-    let problem = BlockProblem::periodic(model, period)?;
-    let engine = SmtEngine::new(&problem, stop)?;
-    Bisection { model, problem: &problem, engine }.solve(objective)
+    solve_from(model, period, objective, None, stop)
 }
 
-/// A block of least interval, of as many microbatches per interval as a known one of the model has. No interval of these is below
-/// `least`, in ticks.
-///
-/// # Errors
-/// As [`solve`].
-pub(crate) fn least_interval_from(
+/// The same, where a block may be known that the least interval is to be below.
+pub(crate) fn solve_from(
     model: &Model,
-    known: CheckedBlock,
-    least: Ratio<i64>,
+    period: u32,
+    objective: BlockObjective,
+    known: Option<Known>,
     stop: &Stop,
 ) -> Result<BlockOutcome, EncodeError> {
-    let problem = BlockProblem::periodic(model, known.block.period())?;
+    let problem = BlockProblem::periodic(model, period)?;
     let engine = SmtEngine::new(&problem, stop)?;
-    Bisection { model, problem: &problem, engine }.solve_from(known, least)
+    Bisection { model, problem: &problem, engine }.solve(objective, known)
 }
 
 struct SmtEngine<'a> {

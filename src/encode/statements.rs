@@ -192,9 +192,9 @@ impl Statements {
         // k = most - (how many of its statements hold)
         let mut room = limit - live.constant;
         let mut terms: Vec<(Literal, i128)> = Vec::new();
-        for &(pair, coefficient) in &live.terms {
+        for &(pair, coefficient) in live.terms.iter().filter(|&&(_, coefficient)| coefficient != 0) {
             let (least, orders) = &self.orders[pair];
-            let most = i128::from(*least) + orders.clone().map(|_| 1).sum::<i128>();
+            let most = i128::from(*least) + i128::try_from(orders.len()).expect("few orders");
             room -= coefficient * most;
             for order in orders.clone().map(literal) {
                 if coefficient > 0 {

@@ -1,6 +1,6 @@
 //! Blocks of one microbatch per interval whose passes are placed one after another, each in the first gap of its device.
 //!
-//! The exact program needs a chain of devices, and an integer program ends at a few stages. This search takes any placement of one
+//! The exact program needs a chain of devices, and solvers end at some tens of stages. This search takes any placement of one
 //! direction, and hundreds of stages.
 //!
 //! **What is searched.** A microbatch goes through the devices several times: forward once for each chunk, and back. Between two

@@ -12,8 +12,9 @@ use crate::encode::CheckedBlock;
 use crate::kernel::{IndexedOrders, IndexedPass, IndexedProblem, class};
 use crate::model::{Device, Kind, Model, Shape, Stage, Units};
 
-/// Blocks of one microbatch per interval and least interval within shares of the capacities (of a short one, where the exact program
-/// cannot follow the placement), with what found them; within each share the one of shortest interval first. What a tighter capacity gives is good for a
+/// Blocks of one microbatch per interval and least interval within shares of the capacities, with what found them; within each share
+/// the one of shortest interval first. Where the exact program cannot follow the placement, a solver gives one of a short interval for
+/// each share. What a tighter capacity gives is good for a
 /// looser one too, and its shorter warm-up may make up for a longer interval. Where the model has
 /// checkpoints, there are blocks in which every stage recomputes, too.
 pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(String, Block)> {

@@ -113,16 +113,18 @@ fn from_a_known_block_the_solver_only_looks_for_better_ones() {
     assert!(long.interval > best.interval);
     let work = Ratio::from_integer(problem.most_work());
     for (known, least) in [(&long, work), (&best, work), (&best, best.interval)] {
-        for solve_from in [smt::least_interval_from, lcg::least_interval_from] {
-            let found = solve_from(&model, known.clone(), least, &stop);
+        for solve_from in [smt::solve_from, lcg::solve_from] {
+            let known = Some(Known { block: known.clone(), least });
+            let found = solve_from(&model, 2, BlockObjective::LeastInterval, known, &stop);
             let Ok(BlockOutcome::Optimal(found)) = found else { panic!("{found:?}") };
             assert_eq!(found.interval, best.interval, "{least}");
         }
     }
     // Without any time nothing is proved, and what is known is the answer.
     let late = Stop::after(Duration::ZERO);
-    for solve_from in [smt::least_interval_from, lcg::least_interval_from] {
-        let found = solve_from(&model, long.clone(), work, &late).expect("an outcome");
+    for solve_from in [smt::solve_from, lcg::solve_from] {
+        let known = Some(Known { block: long.clone(), least: work });
+        let found = solve_from(&model, 2, BlockObjective::LeastInterval, known, &late).expect("an outcome");
         let BlockOutcome::Bounded { best: Some(known), bound: BlockBound::Interval(bound) } = found else {
             panic!("{found:?}")
         };
@@ -156,7 +158,7 @@ fn little_effort_finds_a_block_that_fits_and_much_effort_the_best() {
         let long = solved(BlockObjective::LeastMemory { interval: Ticks(problem.serial()) });
         let work = Ratio::from_integer(problem.most_work());
         let found = |effort| {
-            let known = Some((long.clone(), work));
+            let known = Some(Known { block: long.clone(), least: work });
             let found = lcg::short_interval(&model, period, known, effort, &stop).expect("an outcome");
             found.expect("the known block").interval
         };

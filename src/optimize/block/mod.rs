@@ -32,7 +32,7 @@ use super::Stop;
 use super::periodic::{self, Effort};
 use super::zone::{self, ZoneError};
 use crate::block::Passes;
-use crate::encode::{BlockBound, BlockObjective, BlockOutcome, CheckedBlock, EncodeError};
+use crate::encode::{BlockBound, BlockObjective, BlockOutcome, EncodeError, Known, smt};
 use crate::model::{Model, Units};
 
 /// What finds a block.
@@ -240,7 +240,10 @@ pub fn solve(
             Ok(outcome.unwrap_or_else(|| BlockOutcome::Bounded { best: None, bound: request.least(model) }))
         }
         BlockEngine::Lcg => solvers::by_lcg(model, request, known(model, request, stop)?, stop),
-        BlockEngine::Smt => solvers::by_smt(model, request, known(model, request, stop)?, stop),
+        BlockEngine::Smt => {
+            let known = known(model, request, stop)?;
+            Ok(smt::solve_from(model, period, objective, known, stop)?)
+        }
         BlockEngine::Search if objective != BlockObjective::LeastInterval => {
             Err(BlockSolveError::Objective(objective))
         }
@@ -259,21 +262,15 @@ fn known(model: &Model, request: BlockRequest, stop: &Stop) -> Result<Option<Kno
     let effort = Effort { steps: SWAPS_BEFORE_SOLVER, ..Effort::default() };
     let sooner = stop.within(stop.remaining() / 4);
     match periodic::least_interval(model, request.period, effort, &sooner) {
-        Ok(BlockOutcome::Bounded { best: Some(known), bound: BlockBound::Interval(least) }) => {
-            Ok(Some((known, least)))
+        Ok(BlockOutcome::Bounded { best: Some(block), bound: BlockBound::Interval(least) }) => {
+            Ok(Some(Known { block, least }))
         }
-        Ok(BlockOutcome::Optimal(known)) => {
-            let least = known.interval;
-            Ok(Some((known, least)))
-        }
+        Ok(BlockOutcome::Optimal(block)) => Ok(Some(Known { least: block.interval, block })),
         Err(error) if error.is_defect() => Err(error.into()),
         // No block fits, or the numbers of the search are too narrow: the solver finds out.
         _ => Ok(None),
     }
 }
-
-/// A known block, and an interval in ticks that none is below.
-type Known = (CheckedBlock, Ratio<i64>);
 
 fn by_exact_program(
     model: &Model,

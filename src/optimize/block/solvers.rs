@@ -1,7 +1,7 @@
 //! The solvers of this build: the one place that asks which there are.
 
-use super::{BlockObjective, BlockOutcome, BlockRequest, BlockSolveError, Known};
-use crate::encode::{CheckedBlock, smt};
+use super::{BlockObjective, BlockOutcome, BlockRequest, BlockSolveError};
+use crate::encode::{CheckedBlock, Known};
 use crate::model::Model;
 use crate::stop::Stop;
 
@@ -27,12 +27,7 @@ pub(super) fn by_lcg(
     known: Option<Known>,
     stop: &Stop,
 ) -> Result<BlockOutcome, BlockSolveError> {
-    use crate::encode::lcg;
-
-    Ok(match known {
-        Some((known, least)) => lcg::least_interval_from(model, known, least, stop)?,
-        None => lcg::solve_periodic(model, period, objective, stop)?,
-    })
+    Ok(crate::encode::lcg::solve_from(model, period, objective, known, stop)?)
 }
 
 #[cfg(not(feature = "lcg"))]
@@ -43,19 +38,6 @@ pub(super) fn by_lcg(
     _: &Stop,
 ) -> Result<BlockOutcome, BlockSolveError> {
     Err(BlockSolveError::NotBuilt(super::BlockEngine::Lcg))
-}
-
-/// Asks an SMT solver, which begins with a known block if there is one.
-pub(super) fn by_smt(
-    model: &Model,
-    BlockRequest { objective, period, .. }: BlockRequest,
-    known: Option<Known>,
-    stop: &Stop,
-) -> Result<BlockOutcome, BlockSolveError> {
-    Ok(match known {
-        Some((known, least)) => smt::least_interval_from(model, known, least, stop)?,
-        None => smt::solve_periodic(model, period, objective, stop)?,
-    })
 }
 
 /// A block of a short interval that lazy clause generation finds with so much effort, about as many microseconds: no longer than

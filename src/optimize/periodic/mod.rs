@@ -34,7 +34,7 @@ use super::{Stop, zone};
 use crate::block::Passes;
 use crate::certificate::{STEPS, steady_bound_until};
 use crate::encode::{
-    BlockBound, BlockOutcome, BlockProblem, CheckedBlock, Claim, EncodeError, checked_block,
+    BlockBound, BlockOutcome, BlockProblem, CheckedBlock, Claim, EncodeError, Known, checked_block,
 };
 use crate::model::Model;
 
@@ -151,7 +151,7 @@ pub fn shorter(
         }
         let Ok(outcome) = least_interval_above(floor, model, period, effort, stop) else { break };
         let Some(answer) = outcome.best().cloned() else { continue };
-        let known = Some((answer.clone(), floor * i64::from(period)));
+        let known = Some(Known { block: answer.clone(), least: floor * i64::from(period) });
         let lcg_effort = effort.steps as u64 * LCG_EFFORT_PER_SWAP;
         let answer = short_interval_by_lcg(model, period, known, lcg_effort, stop).unwrap_or(answer);
         let each = answer.interval / i64::from(period);
