@@ -25,7 +25,7 @@ use super::size::{activations_only, check_size, passes_alone, resized};
 use super::time_arg::TimeArg;
 use crate::block::family::Family;
 use crate::block::{Block, Passes};
-use crate::certificate::{STEPS, steady_bound_until};
+use crate::certificate::{CHECK_STEPS, STEPS, is_least_pace, steady_bound_until};
 use crate::encode::{BlockBound, BlockObjective, BlockOutcome};
 use crate::estimate::Work;
 use crate::model::{Model, Ticks, Units};
@@ -185,10 +185,13 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     check_size(&model, Work::Blocks, None)?;
     let stop = Stop::on(on_signals()).within(output.left_of(args.search.time_limit));
     let limit = Deadline::after(args.search.time_limit, output);
-    let found = solve(&model, engine, request, &stop).map_err(|error| refused(&error))?;
+    // The rest is there for the bound on all schedules.
+    let share = if request.period > 1 { stop.remaining() / 10 * 9 } else { stop.remaining() };
+    let found = solve(&model, engine, request, &stop.within(share)).map_err(|error| refused(&error))?;
+    let (found, is_least) = against_all_schedules(&model, request, found, &stop);
     let peak = found.best().map(|best| checked_peak(&best.block, &model)).transpose()?;
     // What the search proves, it proves by a bound on all schedules.
-    let of_schedules = engine == BlockEngine::Search || is_least_of_schedules(&model, request, &found, &stop);
+    let of_schedules = engine == BlockEngine::Search || is_least;
     drop((progress, limit));
     let (best, bound, claimed) = match found {
         BlockOutcome::Optimal(best) => (best, None, None),
@@ -239,13 +242,29 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     Ok(Status::Yes)
 }
 
-/// Whether no schedule at all takes less per microbatch in the long run than an optimal block of several.
-fn is_least_of_schedules(model: &Model, request: BlockRequest, found: &BlockOutcome, stop: &Stop) -> bool {
+/// The outcome of a search for blocks of several microbatches, and whether no schedule at all takes less per microbatch in the long run
+/// than its block. Then no other block does either, whatever the engine can prove.
+fn against_all_schedules(
+    model: &Model,
+    request: BlockRequest,
+    found: BlockOutcome,
+    stop: &Stop,
+) -> (BlockOutcome, bool) {
     let BlockRequest { objective, period, .. } = request;
-    let BlockOutcome::Optimal(best) = found else { return false };
-    objective == BlockObjective::LeastInterval
-        && period > 1
-        && best.interval == steady_bound_until(model, STEPS, &mut || stop.is_due()) * i64::from(period)
+    let Some(best) = found.best().filter(|_| objective == BlockObjective::LeastInterval && period > 1) else {
+        return (found, false);
+    };
+    let steps = match found {
+        BlockOutcome::Optimal(_) => CHECK_STEPS.min(STEPS * u64::from(period - 1).pow(2)),
+        // Without it nothing is proved.
+        BlockOutcome::Bounded { .. } => CHECK_STEPS,
+        BlockOutcome::Claimed { .. } | BlockOutcome::Infeasible => return (found, false),
+    };
+    let pace = best.interval / i64::from(period);
+    let is_least = !stop.is_due()
+        && (is_least_pace(model, pace, steps)
+            || pace == steady_bound_until(model, STEPS, &mut || stop.is_due()));
+    if is_least { (BlockOutcome::Optimal(best.clone()), true) } else { (found, false) }
 }
 
 /// A note where a solver in floating point found no better block.

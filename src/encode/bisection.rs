@@ -12,7 +12,11 @@ use super::{
     BlockBound, BlockObjective, BlockOutcome, BlockProblem, CheckedBlock, Claim, EncodeError, Rejection,
     checked_block,
 };
+use crate::certificate::{CHECK_STEPS, is_least_pace};
 use crate::model::{Model, Ticks, Units};
+
+/// So many microbatches per interval, engines take minutes to refute an interval.
+const MANY: u32 = 4;
 
 /// What an engine says to one question.
 pub(super) enum Decision {
@@ -193,7 +197,11 @@ impl<D: Decide> Bisection<'_, D> {
                         return Ok(best.map_or(BlockOutcome::Infeasible, BlockOutcome::Optimal));
                     }
                     let middle = ((least + found) / 2).floor();
-                    if middle > least && middle < below { middle } else { below }
+                    let is_last = middle <= least || below <= middle;
+                    if is_last && self.is_least_of_schedules(answer.interval) {
+                        return Ok(best.map_or(BlockOutcome::Infeasible, BlockOutcome::Optimal));
+                    }
+                    if is_last { below } else { middle }
                 }
             };
             match self.decide(Scale::at(self.problem, trial)?, self.problem.capacities())? {
@@ -223,6 +231,13 @@ impl<D: Decide> Bisection<'_, D> {
                 }
             }
         }
+    }
+
+    /// Whether no schedule takes less for each microbatch in the long run than a block of this interval. That is worth asking only where
+    /// the engine would take minutes to find that no block is better.
+    fn is_least_of_schedules(&self, interval: Ratio<i64>) -> bool {
+        let period = self.problem.period();
+        period >= MANY && is_least_pace(self.model, interval / i64::from(period), CHECK_STEPS)
     }
 
     /// Whether there is a block of this interval under these limits.

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use bubbleproof::block::Passes;
-use bubbleproof::certificate::{CHECK_STEPS, steady_bound};
+use bubbleproof::certificate::{CHECK_STEPS, is_least_pace, steady_bound};
 use bubbleproof::encode::{BlockObjective, BlockOutcome};
 use bubbleproof::model::Model;
 use bubbleproof::optimize::block::{BlockEngine, BlockRequest, solve};
@@ -49,12 +49,17 @@ fn takes(times: Times, devices: u32, capacity: i64) -> Takes {
     if searched || devices <= 5 && capacity <= 3 { Takes::Little } else { Takes::Long }
 }
 
-/// How many steps of the bound there are for a problem that [`CHECK_STEPS`] leave open. With unequal durations and more devices,
-/// they take too long.
-const MANY_STEPS: u64 = 10 * CHECK_STEPS;
+/// How many steps there are to follow all devices at the pace of the best block.
+const MANY_STEPS: u64 = 2_000_000_000;
 
-/// The most microbatches per interval.
+/// The largest capacity with which all devices are followed so far. With more there are too many states.
+const MOST_FOLLOWED: i64 = 5;
+
+/// The most microbatches per interval of every problem.
 const MOST: u32 = 3;
+
+/// Problems in which a block of more microbatches is better, and how many.
+const FURTHER: [((Times, u32, i64), u32); 2] = [((UNIT, 6, 5), 6), ((UNEQUAL, 4, 5), 4)];
 
 fn row(times: Times, devices: u32, capacity: i64) -> Vec<String> {
     let model = limited(&v(devices, times), capacity);
@@ -65,8 +70,16 @@ fn row(times: Times, devices: u32, capacity: i64) -> Vec<String> {
             best = best.min((exactly(&model, period), period));
         }
     }
+    let steps = if capacity <= MOST_FOLLOWED { MANY_STEPS } else { CHECK_STEPS };
+    let further = FURTHER.iter().find(|&&(of, ..)| of == (times, devices, capacity));
+    if let Some(&(_, period)) = further {
+        best = best.min((shortened(&model, period), period));
+    }
+    if best.0 > bound && is_least_pace(&model, best.0, steps) {
+        bound = best.0;
+    }
     if best.0 > bound && (times == UNIT || devices <= 6) {
-        bound = bound.max(steady_bound(&model, MANY_STEPS));
+        bound = bound.max(steady_bound(&model, 10 * CHECK_STEPS));
     }
     let (several, period) = best;
     let several =
@@ -74,6 +87,17 @@ fn row(times: Times, devices: u32, capacity: i64) -> Vec<String> {
     let [several, period] = several;
     let verdict = if best.0 == bound { "optimal" } else { "open" };
     vec![one.to_string(), several, period, bound.to_string(), verdict.to_owned()]
+}
+
+/// The least time per microbatch of blocks of so many, as lazy clause generation finds it.
+fn shortened(model: &Model, period: u32) -> Ratio<i64> {
+    let request = BlockRequest { passes: Passes::SPLIT, objective: BlockObjective::LeastInterval, period };
+    match solve(model, BlockEngine::Lcg, request, &Stop::after(LIMIT)) {
+        Ok(BlockOutcome::Optimal(best) | BlockOutcome::Bounded { best: Some(best), .. }) => {
+            best.interval / i64::from(period)
+        }
+        other => panic!("no block of {period} microbatches: {other:?}"),
+    }
 }
 
 /// The problems of [`table`] in which no schedule is proved optimal in the long run: durations, devices, capacity.

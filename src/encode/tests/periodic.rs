@@ -100,6 +100,20 @@ fn the_solver_finds_blocks_that_no_schedule_beats() {
     }
 }
 
+/// No engine has to refute shorter intervals of four microbatches.
+#[test]
+fn a_block_of_many_is_the_best_where_no_schedule_takes_less() {
+    let model = limited(&Placement::v(5).expect("a placement"), [1, 1, 1, 0], 4);
+    let known = smt::solve_periodic(&model, 2, BlockObjective::LeastInterval, &Stop::after(AMPLE));
+    let Ok(BlockOutcome::Optimal(of_two)) = known else { panic!("{known:?}") };
+    assert_eq!(of_two.interval, Ratio::from_integer(14));
+    for solve in [smt::solve_periodic, lcg::solve_periodic] {
+        let outcome = solve(&model, 4, BlockObjective::LeastInterval, &Stop::after(AMPLE));
+        let Ok(BlockOutcome::Optimal(best)) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(best.interval, of_two.interval * 2);
+    }
+}
+
 #[test]
 fn from_a_known_block_the_solver_only_looks_for_better_ones() {
     let model = limited(&Placement::v(3).expect("a placement"), [3, 4, 2, 0], 4);

@@ -18,7 +18,7 @@ use super::zone::{self, ZoneError};
 use super::{Stop, starting_points};
 use crate::analysis::{Section, critical_path, sections};
 use crate::block::Passes;
-use crate::certificate::{STEPS, steady_bound_until};
+use crate::certificate::{STEPS, is_least_pace, steady_bound_until};
 use crate::encode::{BlockObjective, BlockOutcome};
 use crate::estimate::is_affordable;
 use crate::model::{Device, Model, Ticks, Units};
@@ -78,7 +78,10 @@ pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
     } else {
         (None, None)
     };
-    let bound = steady_bound_until(model, STEPS, &mut || stop.is_due());
+    let raised = |bound: Ratio<i64>, pace: Ratio<i64>| {
+        if bound < pace && !stop.is_due() && is_least_pace(model, pace, STEPS) { pace } else { bound }
+    };
+    let bound = raised(steady_bound_until(model, STEPS, &mut || stop.is_due()), per_microbatch);
     let several = if per_microbatch > bound && model.stages() <= starting_points::MOST_PERIODIC_STAGES {
         let stop = stop.within(stop.remaining() / 2);
         let found = periodic::shorter(model, per_microbatch, starting_points::MOST_PERIOD, EFFORT, &stop);
@@ -89,6 +92,7 @@ pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
     } else {
         None
     };
+    let bound = several.map_or(bound, |(_, each)| raised(bound, each));
     let microbatches = (REPETITIONS * model.stages()).max(32);
     let repeated = model.with_microbatches(microbatches).ok();
     let repeated = repeated.filter(|model| is_affordable(model, stop.remaining()));

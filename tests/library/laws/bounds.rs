@@ -1,7 +1,7 @@
 //! Lower bounds against the true optimum of small problems, found by trying all orders.
 
 use bubbleproof::certificate::{
-    Bound, BoundError, BoundReason, Objective, Repetition, holds, interval_bound, lower_bound,
+    Bound, BoundError, BoundReason, Objective, Repetition, holds, interval_bound, is_least_pace, lower_bound,
     lower_bound_below, lower_bound_of, lower_bound_within,
 };
 use bubbleproof::model::{
@@ -112,6 +112,11 @@ pub fn subsets(model: &Model) -> Vec<Vec<Device>> {
 /// More steps than a small model takes.
 pub const ENOUGH: u64 = 1_000_000;
 
+/// A pace that is beaten by running a schedule of this makespan over and over, only just.
+fn beaten_by(model: &Model, makespan: Ticks) -> Ratio<i64> {
+    Ratio::new(makespan.0, i64::from(model.microbatches())) + Ratio::new(1, 97)
+}
+
 proptest! {
     #![proptest_config(crate::cases(4096))]
 
@@ -145,6 +150,7 @@ proptest! {
             let below = lower_bound_below(&model, Objective::Makespan, end, ENOUGH, &mut || false);
             prop_assert!(below.is_none_or(|below| below.value <= optimum), "{optimum} up to {end}");
         }
+        prop_assert!(!is_least_pace(&model, beaten_by(&model, optimum), 20_000), "{optimum}");
     }
 }
 
@@ -182,6 +188,14 @@ proptest! {
                 prop_assert!(bound.value <= Ticks(optimum), "{objective:?}: {bound:?} but {optimum} is possible");
                 prop_assert_eq!(holds(&model, objective, &bound), Ok(()));
             }
+        }
+    }
+
+    #[test]
+    fn no_pace_is_the_least_that_the_best_schedule_beats_over_and_over(model in small()) {
+        let optimum = optimum(&model, &[Kind::F, Kind::I, Kind::W], Objective::Makespan);
+        if let Some(optimum) = optimum {
+            prop_assert!(!is_least_pace(&model, beaten_by(&model, Ticks(optimum)), ENOUGH), "{optimum}");
         }
     }
 

@@ -167,6 +167,22 @@ pub fn steady_bound_until(model: &Model, steps: u64, is_over: &mut dyn FnMut() -
         .fold(least, Ratio::max)
 }
 
+/// Whether **no** schedule takes less than `pace` ticks for each microbatch in the long run, whether it repeats or not, as all devices that
+/// have a capacity show together. [`steady_bound`] looks for a bound; this decides whether the pace of a schedule that is known is one,
+/// with far fewer steps.
+///
+/// `false` proves nothing: wherever some schedule takes less, the steps run out. It is also the answer for models with two directions.
+#[must_use]
+pub fn is_least_pace(model: &Model, pace: Ratio<i64>, steps: u64) -> bool {
+    if one_direction(model).is_err() {
+        return false;
+    }
+    let (apart, mut steps) = (model.with_own_links(), Steps(steps));
+    followed(&apart)
+        .iter()
+        .any(|followed| subset::is_closed(followed, &Paths::new(followed), pace, &mut steps))
+}
+
 /// Checks that a bound follows from its reason, and the reason from the model: it computes every figure again and
 /// believes none.
 ///

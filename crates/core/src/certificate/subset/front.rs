@@ -10,11 +10,13 @@ pub(super) struct Front {
     flat: Vec<Ticks>,
     /// The sum of each: one that is nowhere later has no greater sum. Sums that are too large count as the largest.
     sums: Vec<i64>,
+    /// How many of them, the first, have been [taken](Self::take_new).
+    taken: usize,
 }
 
 impl Front {
     pub(super) fn one(times: &[Ticks]) -> Self {
-        Self { flat: times.to_vec(), sums: vec![sum(times)] }
+        Self { flat: times.to_vec(), sums: vec![sum(times)], taken: 0 }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -30,16 +32,23 @@ impl Front {
         self.flat.chunks_exact(self.width().max(1))
     }
 
-    /// Adds times unless others are as good everywhere, and takes out those that are no better anywhere.
-    pub(super) fn insert(&mut self, times: &[Ticks], steps: &mut Steps) -> Option<()> {
+    /// Those that have not been taken before.
+    pub(super) fn take_new(&mut self) -> Vec<Vec<Ticks>> {
+        let new = self.iter().skip(self.taken).map(<[Ticks]>::to_vec).collect();
+        self.taken = self.len();
+        new
+    }
+
+    /// Adds times unless others are as good everywhere, which is said, and takes out those that are no better anywhere.
+    pub(super) fn insert(&mut self, times: &[Ticks], steps: &mut Steps) -> Option<bool> {
         steps.take(times.len() + self.len())?;
         let (width, sum) = (times.len(), sum(times));
         let at = |place: usize| place * width..(place + 1) * width;
         let mut others = self.sums.iter().enumerate().filter(|&(_, &other)| other <= sum);
         if others.any(|(place, _)| is_as_good(&self.flat[at(place)], times)) {
-            return Some(());
+            return Some(false);
         }
-        let mut kept = 0;
+        let (mut kept, mut taken) = (0, 0);
         for place in 0..self.len() {
             if self.sums[place] >= sum && is_as_good(times, &self.flat[at(place)]) {
                 continue;
@@ -49,12 +58,14 @@ impl Front {
                 self.flat.copy_within(at(place), kept * width);
             }
             kept += 1;
+            taken += usize::from(place < self.taken);
         }
+        self.taken = taken;
         self.sums.truncate(kept);
         self.flat.truncate(kept * width);
         self.sums.push(sum);
         self.flat.extend_from_slice(times);
-        Some(())
+        Some(true)
     }
 
     /// The same times in ascending order.
@@ -64,6 +75,7 @@ impl Front {
         Self {
             flat: all.iter().flat_map(|(times, _)| times.iter().copied()).collect(),
             sums: all.iter().map(|&(_, sum)| sum).collect(),
+            taken: 0,
         }
     }
 
@@ -80,7 +92,7 @@ fn is_as_good(one: &[Ticks], other: &[Ticks]) -> bool {
     one.iter().zip(other).all(|(a, b)| a <= b)
 }
 
-/// Times are not negative, so the least of the sum and the largest number grows with each of them.
+/// Each addition that stops at the largest number grows with both of its terms, and so does the sum with each of the times.
 fn sum(times: &[Ticks]) -> i64 {
     times.iter().fold(0, |sum, time| sum.saturating_add(time.0))
 }

@@ -26,6 +26,7 @@
 
 mod chain;
 mod choose;
+mod closed;
 mod front;
 mod horizon;
 mod program;
@@ -33,6 +34,7 @@ mod state;
 
 use self::chain::Chain;
 pub(super) use self::choose::{best_bound, bound_of, steady};
+pub(super) use self::closed::is_closed;
 pub(super) use self::horizon::{best_below, least_below};
 use self::program::Layer;
 pub(super) use self::program::Steps;

@@ -1,0 +1,139 @@
+use super::*;
+use crate::certificate::subset::{Followed, Subset};
+use crate::certificate::{STEPS, is_least_pace, steady_bound};
+use crate::model::{Overlap, PairDurations, Placement, Units};
+
+fn limited(placement: Placement, capacity: i64, costs: [i64; 4]) -> Model {
+    let model = Model::equal_stages(placement, 1, costs).expect("a model");
+    model.with_uniform_activation_capacity(Some(Units(capacity))).expect("a capacity")
+}
+
+fn v(devices: u32, capacity: i64, costs: [i64; 4]) -> Model {
+    limited(Placement::v(devices).expect("a placement"), capacity, costs)
+}
+
+/// The steps that are spent on a pace, if it is closed.
+fn spent(model: &Model, pace: Ratio<i64>, most: u64) -> Option<u64> {
+    let mut steps = Steps(most);
+    is_closed(model, &Paths::new(model), pace, &mut steps).then(|| most - steps.0)
+}
+
+/// Where the sets of states of all devices repeat exactly, so many microbatches at a time, their pace is the least of all schedules.
+#[test]
+fn the_pace_at_which_all_states_repeat_is_closed_and_no_larger_one() {
+    let costs = [[1, 1, 1, 0], [3, 4, 2, 0], [2, 1, 5, 3], [5, 3, 1, 1], [2, 2, 0, 1], [1, 3, 2, 2]];
+    let placements = |devices| {
+        let looped = Placement::looped(devices, 2).expect("a placement");
+        [Placement::v(devices), Placement::linear(devices)]
+            .map(|placement| placement.expect("one"))
+            .into_iter()
+            .chain([looped])
+    };
+    let (mut repeated, mut idle) = (0, 0);
+    for (costs, capacity) in
+        costs.into_iter().flat_map(|costs| (2..=4).map(move |capacity| (costs, capacity)))
+    {
+        for placement in [2, 3].into_iter().flat_map(placements) {
+            let model = limited(placement, capacity, costs);
+            let devices: Vec<Device> = Device::all(model.devices()).collect();
+            let mut subset = Subset::new(&model, &Paths::new(&model), &devices);
+            let Followed::Repeating(exact) = subset.follow(24, &mut Steps(STEPS)) else { continue };
+            let pace = exact.pace();
+            let needed = spent(&model, pace, STEPS).unwrap_or_else(|| panic!("{pace}: {model:?}"));
+            assert_eq!(spent(&model, pace, needed), Some(needed));
+            assert_eq!(spent(&model, pace, needed - 1), None);
+            assert!(spent(&model, pace - Ratio::new(1, 7), STEPS).is_some(), "{pace}: {model:?}");
+            for larger in [Ratio::new(1, 60), Ratio::from_integer(1)] {
+                assert_eq!(spent(&model, pace + larger, 20 * needed), None, "{pace}: {model:?}");
+            }
+            repeated += 1;
+            idle += u32::from(pace > Ratio::from_integer(model.most_work().0));
+        }
+    }
+    assert!(repeated > 60 && idle > 20, "{repeated} {idle}");
+}
+
+/// Problems of `docs/findings.md`. With as many steps, smaller sets of devices that are followed without a pace in mind show less.
+#[test]
+fn all_devices_at_a_pace_show_more_than_some_without() {
+    for (devices, capacity, costs, pace) in
+        [(5, 4, [3, 4, 2, 0], Ratio::from_integer(25)), (6, 4, [3, 4, 2, 0], Ratio::new(57, 2))]
+    {
+        let model = v(devices, capacity, costs);
+        let needed =
+            spent(&model, pace, 3 * STEPS).unwrap_or_else(|| panic!("{devices} {capacity} {costs:?}"));
+        assert!(steady_bound(&model, needed) < pace, "{devices} {capacity} {costs:?}");
+        assert!(!is_least_pace(&model, pace + Ratio::new(1, 4), needed));
+    }
+}
+
+#[test]
+fn devices_without_a_capacity_are_left_out() {
+    let model = v(3, 3, [3, 4, 2, 0]);
+    let of = |capacities: [Option<i64>; 3]| {
+        let capacities = capacities.map(|capacity| capacity.map(Units)).to_vec();
+        model.with_activation_capacity(capacities).expect("as many as devices")
+    };
+    let least = Ratio::from_integer(26);
+    assert!(is_least_pace(&model, least, STEPS));
+    assert!(is_least_pace(&of([Some(3), None, None]), Ratio::from_integer(18), STEPS));
+    assert!(!is_least_pace(&of([Some(3), None, None]), least, STEPS));
+    assert!(!is_least_pace(&of([None; 3]), Ratio::from_integer(1), STEPS), "then none is followed");
+}
+
+#[test]
+fn pairs_that_save_time_are_followed() {
+    let pair = |ticks| PairDurations::Uniform(Ticks(ticks));
+    let overlap = Overlap { forward_backward: pair(6), forward_input: pair(4), ..Overlap::default() };
+    let model = v(2, 4, [3, 4, 2, 0]);
+    let shorter = model.with_overlap(overlap).expect("no shorter than the longer");
+    let work = Ratio::from_integer(18);
+    assert!(is_least_pace(&model, work, STEPS));
+    assert!(!is_least_pace(&shorter, work, STEPS));
+    assert!(is_least_pace(&shorter, Ratio::from_integer(12), STEPS));
+}
+
+#[test]
+fn two_directions_and_times_that_may_overflow_are_not_followed() {
+    let both = Placement::bidirectional(2).expect("a placement");
+    let model = limited(both, 4, [1, 1, 1, 0]);
+    assert!(!is_least_pace(&model, Ratio::from_integer(1), STEPS));
+    // Half the largest number, divided by the steps, is the longest time that is followed.
+    let most = i64::MAX / i64::try_from(STEPS).expect("it is small") / 2;
+    for (longer, is_followed) in [(0, true), (1, false)] {
+        let model = v(2, 2, [most + longer, 1, 1, 0]);
+        assert_eq!(is_least_pace(&model, Ratio::from_integer(1), STEPS), is_followed, "{longer}");
+        let model = v(2, 2, [1, 1, 1, most + longer]);
+        assert_eq!(is_least_pace(&model, Ratio::from_integer(1), STEPS), is_followed, "{longer}");
+    }
+    let model = v(2, 2, [1, 1, 1, 0]);
+    assert!(is_least_pace(&model, Ratio::new(1, most), STEPS), "as many parts of a tick");
+    assert!(!is_least_pace(&model, Ratio::new(1, most + 1), STEPS));
+    assert!(!is_least_pace(&model, Ratio::from_integer(i64::MAX / 2), STEPS));
+}
+
+#[test]
+fn counts_are_packed_without_loss_or_not_at_all() {
+    for devices in [1, 2, 3, 8, 11, 30] {
+        let model = v(devices, 4, [3, 4, 2, 0]);
+        let devices: Vec<Device> = Device::all(devices).collect();
+        let chain = Chain::new(&model, &Paths::new(&model), &devices).with_equal_weights_as_one();
+        let (packing, fields) = (Packing::of(&chain), chain.links.len() + chain.weights.len());
+        let most = 2_u32.pow(packing.bits) - 1;
+        assert!(packing.bits >= 1 && packing.bits as usize * fields <= 256 + packing.bits as usize);
+        let of = |count: &dyn Fn(usize) -> u32| Counts {
+            waiting: (0..chain.links.len()).map(count).collect(),
+            pending: (chain.links.len()..fields).map(count).collect(),
+        };
+        for counts in [of(&|_| 0), of(&|_| most), of(&|place| [0, 1, most][place % 3])] {
+            let key = packing.pack(&counts).expect("they fit");
+            assert_eq!(packing.unpack(key), counts);
+        }
+        for large in 0..fields {
+            let counts = of(&|place| if place == large { most + 1 } else { 0 });
+            assert_eq!(packing.pack(&counts), None, "{large}");
+            let key = packing.pack(&of(&|place| u32::from(place == large))).expect("it fits");
+            assert_eq!(key.0.count_ones() + key.1.count_ones(), 1);
+        }
+    }
+}
