@@ -185,10 +185,16 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     check_size(&model, Work::Blocks, None)?;
     let stop = Stop::on(on_signals()).within(output.left_of(args.search.time_limit));
     let limit = Deadline::after(args.search.time_limit, output);
+    let remaining = stop.remaining();
     // The rest is there for the bound on all schedules.
-    let share = if request.period > 1 { stop.remaining() / 10 * 9 } else { stop.remaining() };
+    let share = if is_of_several(request) { remaining / 10 * 9 } else { remaining };
     let found = solve(&model, engine, request, &stop.within(share)).map_err(|error| refused(&error))?;
-    let (found, is_least) = against_all_schedules(&model, request, found, &stop);
+    let is_least = is_least_of_schedules(&model, request, &found, &stop);
+    let found = match found {
+        // Whatever the engine can prove of other blocks.
+        BlockOutcome::Bounded { best: Some(best), .. } if is_least => BlockOutcome::Optimal(best),
+        found => found,
+    };
     let peak = found.best().map(|best| checked_peak(&best.block, &model)).transpose()?;
     // What the search proves, it proves by a bound on all schedules.
     let of_schedules = engine == BlockEngine::Search || is_least;
@@ -242,29 +248,27 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     Ok(Status::Yes)
 }
 
-/// The outcome of a search for blocks of several microbatches, and whether no schedule at all takes less per microbatch in the long run
-/// than its block. Then no other block does either, whatever the engine can prove.
-fn against_all_schedules(
-    model: &Model,
-    request: BlockRequest,
-    found: BlockOutcome,
-    stop: &Stop,
-) -> (BlockOutcome, bool) {
-    let BlockRequest { objective, period, .. } = request;
-    let Some(best) = found.best().filter(|_| objective == BlockObjective::LeastInterval && period > 1) else {
-        return (found, false);
-    };
+/// Whether the request is for the least interval of several microbatches.
+fn is_of_several(request: BlockRequest) -> bool {
+    request.objective == BlockObjective::LeastInterval && request.period > 1
+}
+
+/// Whether no schedule at all takes less per microbatch in the long run than the block of several that has been found.
+fn is_least_of_schedules(model: &Model, request: BlockRequest, found: &BlockOutcome, stop: &Stop) -> bool {
     let steps = match found {
-        BlockOutcome::Optimal(_) => CHECK_STEPS.min(STEPS * u64::from(period - 1).pow(2)),
+        // The larger a block, the longer the engine has taken, and the more steps there are.
+        BlockOutcome::Optimal(_) => {
+            let squared = u64::from(request.period - 1).saturating_pow(2);
+            CHECK_STEPS.min(STEPS.saturating_mul(squared))
+        }
         // Without it nothing is proved.
         BlockOutcome::Bounded { .. } => CHECK_STEPS,
-        BlockOutcome::Claimed { .. } | BlockOutcome::Infeasible => return (found, false),
+        BlockOutcome::Claimed { .. } | BlockOutcome::Infeasible => return false,
     };
-    let pace = best.interval / i64::from(period);
-    let is_least = !stop.is_due()
-        && (is_least_pace(model, pace, steps)
-            || pace == steady_bound_until(model, STEPS, &mut || stop.is_due()));
-    if is_least { (BlockOutcome::Optimal(best.clone()), true) } else { (found, false) }
+    let Some(best) = found.best().filter(|_| is_of_several(request) && !stop.is_due()) else { return false };
+    let pace = best.interval / i64::from(request.period);
+    is_least_pace(model, pace, steps, &mut || stop.is_due())
+        || pace == steady_bound_until(model, STEPS, &mut || stop.is_due())
 }
 
 /// A note where a solver in floating point found no better block.

@@ -14,8 +14,9 @@ use super::{
 };
 use crate::certificate::{CHECK_STEPS, is_least_pace};
 use crate::model::{Model, Ticks, Units};
+use crate::stop::Stop;
 
-/// So many microbatches per interval, engines take minutes to refute an interval.
+/// From this many microbatches per interval on, engines take minutes to refute an interval.
 const MANY: u32 = 4;
 
 /// What an engine says to one question.
@@ -77,6 +78,8 @@ pub(super) struct Bisection<'a, D> {
     pub model: &'a Model,
     pub problem: &'a BlockProblem,
     pub engine: D,
+    /// Until when it may be asked whether any schedule is faster, where the engine would take long to refute blocks.
+    pub of_schedules: Option<&'a Stop>,
 }
 
 impl<D: Decide> Bisection<'_, D> {
@@ -197,11 +200,13 @@ impl<D: Decide> Bisection<'_, D> {
                         return Ok(best.map_or(BlockOutcome::Infeasible, BlockOutcome::Optimal));
                     }
                     let middle = ((least + found) / 2).floor();
-                    let is_last = middle <= least || below <= middle;
-                    if is_last && self.is_least_of_schedules(answer.interval) {
-                        return Ok(best.map_or(BlockOutcome::Infeasible, BlockOutcome::Optimal));
+                    if least < middle && middle < below {
+                        middle
+                    } else if self.is_least_of_schedules(answer.interval) {
+                        return Ok(BlockOutcome::Optimal(answer.clone()));
+                    } else {
+                        below
                     }
-                    if is_last { below } else { middle }
                 }
             };
             match self.decide(Scale::at(self.problem, trial)?, self.problem.capacities())? {
@@ -237,7 +242,9 @@ impl<D: Decide> Bisection<'_, D> {
     /// the engine would take minutes to find that no block is better.
     fn is_least_of_schedules(&self, interval: Ratio<i64>) -> bool {
         let period = self.problem.period();
-        period >= MANY && is_least_pace(self.model, interval / i64::from(period), CHECK_STEPS)
+        let pace = interval / i64::from(period);
+        let is_least = |stop: &Stop| is_least_pace(self.model, pace, CHECK_STEPS, &mut || stop.is_due());
+        period >= MANY && self.of_schedules.is_some_and(is_least)
     }
 
     /// Whether there is a block of this interval under these limits.

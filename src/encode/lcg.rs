@@ -63,7 +63,7 @@ pub(crate) fn solve_from(
 ) -> Result<BlockOutcome, EncodeError> {
     let problem = BlockProblem::periodic(model, period)?;
     let engine = LcgEngine::new(&problem, None, stop);
-    Bisection { model, problem: &problem, engine }.solve(objective, known)
+    Bisection { model, problem: &problem, engine, of_schedules: Some(stop) }.solve(objective, known)
 }
 
 /// The block of the shortest interval found within an effort of about as many microseconds, with `period` microbatches per interval.
@@ -77,7 +77,7 @@ pub(crate) fn short_interval(
 ) -> Result<Option<CheckedBlock>, EncodeError> {
     let problem = BlockProblem::periodic(model, period)?;
     let engine = LcgEngine::new(&problem, Some(effort), stop);
-    let mut search = Bisection { model, problem: &problem, engine };
+    let mut search = Bisection { model, problem: &problem, engine, of_schedules: None };
     let outcome = search.least_interval(known)?;
     outcome.best().map(|best| search.shortest(best.clone(), None)).transpose()
 }
@@ -377,7 +377,7 @@ mod tests {
         for effort in (0..40).map(|at| at * 1000) {
             for known in [None, Some(known.clone())] {
                 let engine = LcgEngine::new(&problem, Some(effort), &stop);
-                let mut search = Bisection { model: &model, problem: &problem, engine };
+                let mut search = Bisection { model: &model, problem: &problem, engine, of_schedules: None };
                 match search.least_interval(known.clone()).expect("an outcome") {
                     BlockOutcome::Optimal(best) => assert_eq!(best.interval, least),
                     BlockOutcome::Bounded { best, bound: BlockBound::Interval(bound) } => {
@@ -399,7 +399,8 @@ mod tests {
         let (known, stop) = (alone(&model, &problem), Stop::default());
         let asked = |known| {
             let engine = LcgEngine { most_statements: 3, ..LcgEngine::new(&problem, None, &stop) };
-            Bisection { model: &model, problem: &problem, engine }.solve(BlockObjective::LeastInterval, known)
+            Bisection { model: &model, problem: &problem, engine, of_schedules: None }
+                .solve(BlockObjective::LeastInterval, known)
         };
         assert!(matches!(asked(None), Err(EncodeError::TooMany { most: 3, .. })));
         let found = asked(Some(known.clone()));

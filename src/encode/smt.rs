@@ -46,7 +46,7 @@ pub(crate) fn solve_from(
 ) -> Result<BlockOutcome, EncodeError> {
     let problem = BlockProblem::periodic(model, period)?;
     let engine = SmtEngine::new(&problem, stop)?;
-    Bisection { model, problem: &problem, engine }.solve(objective, known)
+    Bisection { model, problem: &problem, engine, of_schedules: Some(stop) }.solve(objective, known)
 }
 
 struct SmtEngine<'a> {

@@ -79,7 +79,8 @@ pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
         (None, None)
     };
     let raised = |bound: Ratio<i64>, pace: Ratio<i64>| {
-        if bound < pace && !stop.is_due() && is_least_pace(model, pace, STEPS) { pace } else { bound }
+        let is_least = bound < pace && is_least_pace(model, pace, STEPS, &mut || stop.is_due());
+        if is_least { pace } else { bound }
     };
     let bound = raised(steady_bound_until(model, STEPS, &mut || stop.is_due()), per_microbatch);
     let several = if per_microbatch > bound && model.stages() <= starting_points::MOST_PERIODIC_STAGES {

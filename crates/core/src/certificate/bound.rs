@@ -167,20 +167,23 @@ pub fn steady_bound_until(model: &Model, steps: u64, is_over: &mut dyn FnMut() -
         .fold(least, Ratio::max)
 }
 
-/// Whether **no** schedule takes less than `pace` ticks for each microbatch in the long run, whether it repeats or not, as all devices that
-/// have a capacity show together. [`steady_bound`] looks for a bound; this decides whether the pace of a schedule that is known is one,
-/// with far fewer steps.
+/// Whether **no** schedule, repeating or not, takes less than `pace` ticks for each microbatch in the long run. All devices are followed
+/// together that have a capacity and hold something for every stage. [`steady_bound`] looks for a bound; this decides whether the pace of
+/// a schedule that is known is one, often with far fewer steps. Where the capacities allow no schedule, it is true of any pace.
 ///
-/// `false` proves nothing: wherever some schedule takes less, the steps run out. It is also the answer for models with two directions.
-#[must_use]
-pub fn is_least_pace(model: &Model, pace: Ratio<i64>, steps: u64) -> bool {
+/// `false` proves nothing: wherever some schedule takes less, the steps run out. They may run out where none does; it is also the answer
+/// when `is_over` says so, for times that are too long to be followed for so many steps, and for models with two directions. Where the
+/// model says more than passes and latencies, its relaxation may take as many steps again.
+pub fn is_least_pace(model: &Model, pace: Ratio<i64>, steps: u64, is_over: &mut dyn FnMut() -> bool) -> bool {
     if one_direction(model).is_err() {
         return false;
     }
-    let (apart, mut steps) = (model.with_own_links(), Steps(steps));
-    followed(&apart)
-        .iter()
-        .any(|followed| subset::is_closed(followed, &Paths::new(followed), pace, &mut steps))
+    let one = model.with_microbatches(1).and_then(|model| model.in_finer_ticks(*pace.denom()));
+    let Ok(apart) = one.map(|model| model.with_own_links()) else { return false };
+    followed(&apart).iter().any(|followed| {
+        let (paths, pace) = (Paths::new(followed), Ticks(*pace.numer()));
+        subset::is_closed(followed, &paths, pace, &mut Steps(steps), is_over)
+    })
 }
 
 /// Checks that a bound follows from its reason, and the reason from the model: it computes every figure again and

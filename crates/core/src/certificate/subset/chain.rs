@@ -173,18 +173,6 @@ impl Chain {
         }
     }
 
-    /// The same chain, each tick divided into parts; nothing where the sum of as many of its times as there are steps may be too large.
-    pub(super) fn divided(mut self, parts: i64, steps: u64) -> Option<Self> {
-        let most = i64::MAX / i64::try_from(steps).ok()?.max(1) / 2;
-        let links = self.links.iter_mut().flat_map(|link| [&mut link.duration, &mut link.lag]);
-        let weights = self.weights.iter_mut().map(|weight| &mut weight.duration);
-        let pairs = self.pairs.iter_mut().map(|pair| &mut pair.duration);
-        for time in links.chain(weights).chain(pairs) {
-            *time = time.0.checked_mul(parts).map(Ticks).filter(|time| time.0 <= most)?;
-        }
-        Some(self)
-    }
-
     /// The same chain, with one entry for all Ws of a device that have the same duration and need the same memory.
     pub(super) fn with_equal_weights_as_one(mut self) -> Self {
         let mut differ: Vec<Weight> = Vec::new();

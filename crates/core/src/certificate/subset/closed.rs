@@ -1,9 +1,7 @@
-//! States that are closed at a pace: whether any schedule can keep it up.
+//! Sets of states that are closed at a pace: no schedule is faster.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-
-use num_rational::Ratio;
 
 use super::chain::Chain;
 use super::choose::is_bounded;
@@ -13,13 +11,14 @@ use super::state::{Choice, Class, Counts, Phase, Times, empty};
 use crate::certificate::path::Paths;
 use crate::model::{Device, Model, Ticks};
 
-/// Whether no schedule takes less than this for each microbatch in the long run, as all devices with a capacity show together. Where
-/// they do not, the steps run out.
+/// Whether no schedule takes less than this for each microbatch in the long run, as all [bounded](is_bounded) devices show together.
+/// Where some schedule does, the steps run out, unless it is over before.
 pub(in crate::certificate) fn is_closed(
     model: &Model,
     paths: &Paths<'_>,
-    pace: Ratio<i64>,
+    pace: Ticks,
     steps: &mut Steps,
+    is_over: &mut dyn FnMut() -> bool,
 ) -> bool {
     let devices: Vec<Device> =
         Device::all(model.devices()).filter(|&device| is_bounded(model, device)).collect();
@@ -27,27 +26,39 @@ pub(in crate::certificate) fn is_closed(
         return false;
     }
     let chain = Chain::new(model, paths, &devices).with_equal_weights_as_one();
-    let (parts, pace) = (*pace.denom(), Ticks(*pace.numer()));
-    // Every step that is taken adds at most one of the times, or takes the pace away.
-    let is_small = i64::try_from(steps.0).is_ok_and(|steps| pace.0.checked_mul(2 * steps).is_some());
-    let chain = chain.divided(parts, steps.0).filter(|_| is_small);
-    chain.and_then(|chain| Groups::closed(&chain, pace, steps)).is_some()
+    // With every step that is spent, a time grows by no more than two of these, or falls by the pace.
+    let most = i64::try_from(steps.0).map_or(0, |steps| i64::MAX / 2 / steps.max(1));
+    longest(&chain).max(pace) <= Ticks(most)
+        && Groups::first(&chain, pace, steps).is_some_and(|mut groups| groups.close(steps, is_over).is_some())
 }
 
-/// States by their counts. Their times are taken back by the pace with every microbatch that has begun, so states count as one whether
-/// few microbatches have begun or many.
-struct Groups {
+/// The longest of the times that lie between two passes.
+fn longest(chain: &Chain) -> Ticks {
+    let links = chain.links.iter().flat_map(|link| [link.duration, link.lag]);
+    let weights = chain.weights.iter().map(|weight| weight.duration);
+    let pairs = chain.pairs.iter().map(|pair| pair.duration);
+    links.chain(weights).chain(pairs).fold(Ticks::ZERO, Ticks::max)
+}
+
+/// States by their counts. Their times are taken back by the pace with every microbatch that has begun, so that states with equal counts
+/// are compared whether few microbatches have begun or many.
+struct Groups<'a> {
+    chain: &'a Chain,
+    pace: Ticks,
     packing: Packing,
     by_key: BTreeMap<Key, u32>,
     all: Vec<Group>,
+    open: Open,
+    /// What is open once the next microbatch has begun.
+    begun: Open,
 }
 
-/// States with equal counts.
+/// The states found so far with some counts.
 struct Group {
     /// The counts.
     key: Key,
-    /// How many passes are left to run.
-    left: u64,
+    /// How many passes the microbatches under way have still to run.
+    remaining: u64,
     states: Front,
     /// By choice: the group that it leads to, if any of its states has been found.
     next: Vec<Option<u32>>,
@@ -57,40 +68,41 @@ struct Group {
 /// microbatch begins has more left.
 type Open = BTreeSet<(Reverse<u64>, u32)>;
 
-impl Groups {
-    /// All that follows from the state in which nothing has begun, but for what is as late as something else; nothing when the steps
-    /// run out.
-    fn closed(chain: &Chain, pace: Ticks, steps: &mut Steps) -> Option<Self> {
+impl<'a> Groups<'a> {
+    /// The state in which nothing has begun.
+    fn first(chain: &'a Chain, pace: Ticks, steps: &mut Steps) -> Option<Self> {
+        let packing = Packing::of(chain);
+        let (by_key, all, open, begun) = (BTreeMap::new(), Vec::new(), Open::new(), Open::new());
+        let mut groups = Self { chain, pace, packing, by_key, all, open, begun };
         let (counts, times) = empty(chain);
-        let mut groups = Self { packing: Packing::of(chain), by_key: BTreeMap::new(), all: Vec::new() };
         let first = groups.at(&counts)?;
         groups.all[first as usize].states.insert(&times, steps)?;
-        let mut open = Open::from([(Reverse(0), first)]);
-        while !open.is_empty() {
-            let mut begun = Open::new();
-            while let Some((_, at)) = open.pop_first() {
-                groups.follow(chain, at, pace, &mut open, &mut begun, steps)?;
-            }
-            open = begun;
-        }
+        groups.open.insert((Reverse(counts.remaining()), first));
         Some(groups)
     }
 
-    /// Adds what follows by one pass from those states of a group that have not been followed. What it leads to is open, or begun where
-    /// the pass begins a microbatch.
-    fn follow(
-        &mut self,
-        chain: &Chain,
-        at: u32,
-        pace: Ticks,
-        open: &mut Open,
-        begun: &mut Open,
-        steps: &mut Steps,
-    ) -> Option<()> {
+    /// Adds all that follows, but for what is nowhere earlier than something else; nothing when the steps run out, or it is over.
+    fn close(&mut self, steps: &mut Steps, is_over: &mut dyn FnMut() -> bool) -> Option<()> {
+        loop {
+            while let Some((_, at)) = self.open.pop_first() {
+                if is_over() {
+                    return None;
+                }
+                self.follow(at, steps)?;
+            }
+            if self.begun.is_empty() {
+                return Some(());
+            }
+            std::mem::swap(&mut self.open, &mut self.begun);
+        }
+    }
+
+    /// Adds what follows by one pass from those states of a group that have not been followed.
+    fn follow(&mut self, at: u32, steps: &mut Steps) -> Option<()> {
         let group = &mut self.all[at as usize];
         let counts = self.packing.unpack(group.key);
         let (states, mut next) = (group.states.take_new(), std::mem::take(&mut group.next));
-        let class = Class::new(chain, Phase::Feeding, &counts);
+        let class = Class::new(self.chain, Phase::Feeding, &counts);
         let choices: Vec<Choice> = class.choices().collect();
         next.resize(choices.len(), None);
         let mut after = Times::new();
@@ -105,7 +117,7 @@ impl Groups {
                 let begins = class.begins(choice).is_some();
                 if begins {
                     for time in &mut after {
-                        *time -= pace;
+                        *time -= self.pace;
                     }
                 }
                 let to = match *next {
@@ -114,8 +126,8 @@ impl Groups {
                 };
                 let group = &mut self.all[to as usize];
                 if group.states.insert(&after, steps)? {
-                    let into = if begins { &mut *begun } else { &mut *open };
-                    into.insert((Reverse(group.left), to));
+                    let into = if begins { &mut self.begun } else { &mut self.open };
+                    into.insert((Reverse(group.remaining), to));
                 }
             }
         }
@@ -130,13 +142,14 @@ impl Groups {
             return Some(at);
         }
         let at = u32::try_from(self.all.len()).ok()?;
+        let remaining = counts.remaining();
         self.by_key.insert(key, at);
-        self.all.push(Group { key, left: counts.remaining(), states: Front::default(), next: Vec::new() });
+        self.all.push(Group { key, remaining, states: Front::default(), next: Vec::new() });
         Some(at)
     }
 }
 
-/// Counts, each in as many bits.
+/// Counts, packed into two halves: there are millions of them.
 type Key = (u128, u128);
 
 /// How counts are packed.
@@ -144,36 +157,39 @@ type Key = (u128, u128);
 struct Packing {
     links: usize,
     weights: usize,
+    /// How many each count has.
     bits: u32,
 }
 
 impl Packing {
-    /// The counts in each half of a key, each in as many bits as there is room for.
+    /// As many bits for each count as a key has room for.
     fn of(chain: &Chain) -> Self {
         let (links, weights) = (chain.links.len(), chain.weights.len());
-        let each = u32::try_from((links + weights).div_ceil(2)).unwrap_or(u32::MAX);
-        Self { links, weights, bits: (u128::BITS / each.max(1)).min(u32::BITS - 1) }
+        let packing = Self { links, weights, bits: 0 };
+        let each = u32::try_from(packing.in_half()).unwrap_or(u32::MAX);
+        Self { bits: (u128::BITS / each.max(1)).min(u32::BITS - 1), ..packing }
     }
 
-    const fn each(self) -> usize {
+    /// How many counts are in the first half of a key. The other has no more.
+    const fn in_half(self) -> usize {
         (self.links + self.weights).div_ceil(2)
     }
 
     fn pack(self, counts: &Counts) -> Option<Key> {
-        let half = |place: usize| {
-            let all = counts.waiting.iter().chain(&counts.pending).skip(place).take(self.each());
+        let half = |from: usize| {
+            let all = counts.waiting.iter().chain(&counts.pending).skip(from).take(self.in_half());
             all.zip(0..).try_fold(0, |half, (&count, place)| {
                 (count >> self.bits == 0).then(|| half | u128::from(count) << (self.bits * place))
             })
         };
-        Some((half(0)?, half(self.each())?))
+        Some((half(0)?, half(self.in_half())?))
     }
 
-    fn unpack(self, key: Key) -> Counts {
+    fn unpack(self, (first, second): Key) -> Counts {
         let count = |place: usize| {
-            let (half, place) =
-                if place < self.each() { (key.0, place) } else { (key.1, place - self.each()) };
-            let shifted = half >> (self.bits * u32::try_from(place).expect("no more places than bits"));
+            let in_half = self.in_half();
+            let (half, at) = if place < in_half { (first, place) } else { (second, place - in_half) };
+            let shifted = half >> (self.bits * u32::try_from(at).expect("no more than a model has passes"));
             u32::try_from(shifted & ((1 << self.bits) - 1)).expect("no more bits than one of them has")
         };
         Counts {

@@ -10,7 +10,7 @@ pub(super) struct Front {
     flat: Vec<Ticks>,
     /// The sum of each: one that is nowhere later has no greater sum. Sums that are too large count as the largest.
     sums: Vec<i64>,
-    /// How many of them, the first, have been [taken](Self::take_new).
+    /// How many have been [taken](Self::take_new); they lie before the others.
     taken: usize,
 }
 
@@ -39,7 +39,8 @@ impl Front {
         new
     }
 
-    /// Adds times unless others are as good everywhere, which is said, and takes out those that are no better anywhere.
+    /// Adds times unless others are as good everywhere, and returns whether it did; takes out those that are no better anywhere. Nothing
+    /// when the steps run out.
     pub(super) fn insert(&mut self, times: &[Ticks], steps: &mut Steps) -> Option<bool> {
         steps.take(times.len() + self.len())?;
         let (width, sum) = (times.len(), sum(times));

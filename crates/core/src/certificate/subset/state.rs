@@ -94,8 +94,6 @@ struct Filler {
     duration: Ticks,
     /// Where the instant from which it may run is in the times, if it waits for any.
     waits_for: Option<usize>,
-    /// Whether it ends before anything can reach its device that does not wait there, if it starts no later than all others.
-    ends_first: bool,
 }
 
 impl<'a> Class<'a> {
@@ -122,7 +120,6 @@ impl<'a> Class<'a> {
             device: class.device(choice),
             duration: class.duration(choice),
             waits_for: class.links(choice).next().map(|link| class.queues[link]),
-            ends_first: class.ends_first(choice),
         });
         class.fillers = fillers.collect();
         class
@@ -201,30 +198,32 @@ impl<'a> Class<'a> {
         Some(())
     }
 
-    /// The one of these choices that has to be followed alone, if there is one: nothing starts before it, and whatever else its device
-    /// could run next would leave the gap that it fills.
+    /// A choice that it is enough to follow, if there is one: nothing can start before it, and whatever else its device could run next
+    /// would leave the gap that it fills.
     pub(super) fn only(&self, choices: &[Choice], times: &[Ticks]) -> Option<Choice> {
         let now = choices.iter().map(|&choice| self.start(choice, times)).min()?;
         let is_only = |filler: &&Filler| {
-            let fills = |&other: &Choice| {
+            let leaves_gap = |&other: &Choice| {
                 other == filler.choice
                     || self.device(other) != filler.device
                     || now + filler.duration <= self.start(other, times)
             };
-            filler.ends_first && self.start(filler.choice, times) == now && choices.iter().all(fills)
+            self.start(filler.choice, times) == now
+                && choices.iter().all(leaves_gap)
+                && self.ends_first(filler.choice)
         };
         self.fillers.iter().find(is_only).map(|filler| filler.choice)
     }
 
-    /// Whether a pass that starts no later than all others ends before any microbatch that does not wait for a link of its device can
-    /// have arrived there. What takes no time may start beside others, and says nothing.
+    /// Whether the pass, if no other starts earlier, ends before a microbatch can arrive at a link of its device for which none waits. What
+    /// takes no time may start beside others, and says nothing.
     fn ends_first(&self, choice: Choice) -> bool {
         let (device, duration) = (self.device(choice), self.duration(choice));
-        let arrives = |(link, before): (usize, &Link)| {
-            let is_awaited = self.chain.links[link].device == device && self.counts.waiting[link] == 0;
-            is_awaited && before.duration + before.lag < duration
+        let arrives = |(links, &waiting): (&[Link], &u32)| {
+            let (before, link) = (&links[0], &links[1]);
+            link.device == device && waiting == 0 && before.duration + before.lag < duration
         };
-        duration > Ticks::ZERO && !(1..).zip(&self.chain.links[..self.chain.links.len() - 1]).any(arrives)
+        duration > Ticks::ZERO && !self.chain.links.windows(2).zip(&self.counts.waiting[1..]).any(arrives)
     }
 
     /// The passes whose turn it is.

@@ -1,6 +1,8 @@
+use num_rational::Ratio;
+
 use super::*;
 use crate::certificate::subset::{Followed, Subset};
-use crate::certificate::{STEPS, is_least_pace, steady_bound};
+use crate::certificate::{STEPS, steady_bound};
 use crate::model::{Overlap, PairDurations, Placement, Units};
 
 fn limited(placement: Placement, capacity: i64, costs: [i64; 4]) -> Model {
@@ -12,10 +14,15 @@ fn v(devices: u32, capacity: i64, costs: [i64; 4]) -> Model {
     limited(Placement::v(devices).expect("a placement"), capacity, costs)
 }
 
+fn is_least_pace(model: &Model, pace: Ratio<i64>, steps: u64) -> bool {
+    crate::certificate::is_least_pace(model, pace, steps, &mut || false)
+}
+
 /// The steps that are spent on a pace, if it is closed.
 fn spent(model: &Model, pace: Ratio<i64>, most: u64) -> Option<u64> {
-    let mut steps = Steps(most);
-    is_closed(model, &Paths::new(model), pace, &mut steps).then(|| most - steps.0)
+    let (mut steps, model) = (Steps(most), model.in_finer_ticks(*pace.denom()).expect("it is short"));
+    let is_closed = is_closed(&model, &Paths::new(&model), Ticks(*pace.numer()), &mut steps, &mut || false);
+    is_closed.then(|| most - steps.0)
 }
 
 /// Where the sets of states of all devices repeat exactly, so many microbatches at a time, their pace is the least of all schedules.
@@ -51,6 +58,21 @@ fn the_pace_at_which_all_states_repeat_is_closed_and_no_larger_one() {
         }
     }
     assert!(repeated > 60 && idle > 20, "{repeated} {idle}");
+}
+
+#[test]
+fn the_steps_at_a_pace_are_as_ever() {
+    let looped = Placement::looped(2, 2).expect("a placement");
+    let linear = Placement::linear(4).expect("a placement");
+    let needed = [
+        (v(4, 4, [3, 4, 2, 0]), Ratio::from_integer(21)),
+        (v(3, 3, [2, 2, 0, 1]), Ratio::from_integer(14)),
+        (limited(looped, 3, [3, 4, 2, 1]), Ratio::from_integer(18)),
+        (limited(linear, 3, [2, 1, 5, 3]), Ratio::from_integer(8)),
+        (v(4, 3, [1, 1, 1, 0]), Ratio::new(19, 2)),
+    ]
+    .map(|(model, pace)| spent(&model, pace, STEPS));
+    assert_eq!(needed, [705_629, 2_897, 568, 149_197, 9_235].map(Some));
 }
 
 /// Problems of `docs/findings.md`. With as many steps, smaller sets of devices that are followed without a pace in mind show less.
@@ -94,6 +116,24 @@ fn pairs_that_save_time_are_followed() {
 }
 
 #[test]
+fn nothing_is_followed_any_further_when_it_is_over() {
+    let (model, pace) = (v(3, 3, [3, 4, 2, 0]), Ratio::from_integer(26));
+    let asked = |answers_after: u64| {
+        let mut asked = 0;
+        let is_least = crate::certificate::is_least_pace(&model, pace, STEPS, &mut || {
+            asked += 1;
+            asked > answers_after
+        });
+        (is_least, asked)
+    };
+    let (is_least, times) = asked(u64::MAX);
+    assert!(is_least && times > 100, "once for each time that a group is followed: {times}");
+    assert_eq!(asked(times), (true, times));
+    assert_eq!(asked(times - 1), (false, times));
+    assert_eq!(asked(0), (false, 1));
+}
+
+#[test]
 fn two_directions_and_times_that_may_overflow_are_not_followed() {
     let both = Placement::bidirectional(2).expect("a placement");
     let model = limited(both, 4, [1, 1, 1, 0]);
@@ -109,31 +149,37 @@ fn two_directions_and_times_that_may_overflow_are_not_followed() {
     let model = v(2, 2, [1, 1, 1, 0]);
     assert!(is_least_pace(&model, Ratio::new(1, most), STEPS), "as many parts of a tick");
     assert!(!is_least_pace(&model, Ratio::new(1, most + 1), STEPS));
-    assert!(!is_least_pace(&model, Ratio::from_integer(i64::MAX / 2), STEPS));
+    assert!(!is_least_pace(&model, Ratio::new(1, 2), u64::MAX), "the steps are too many");
+    let model = v(2, 2, [most, 1, 1, 0]);
+    assert!(is_least_pace(&model, Ratio::from_integer(most), STEPS));
+    assert!(!is_least_pace(&model, Ratio::from_integer(most + 1), STEPS), "it is, but the pace is too long");
 }
 
 #[test]
 fn counts_are_packed_without_loss_or_not_at_all() {
-    for devices in [1, 2, 3, 8, 11, 30] {
+    for (devices, bits) in [(1, 31), (2, 25), (3, 16), (8, 6), (11, 4), (30, 1), (52, 0)] {
         let model = v(devices, 4, [3, 4, 2, 0]);
         let devices: Vec<Device> = Device::all(devices).collect();
         let chain = Chain::new(&model, &Paths::new(&model), &devices).with_equal_weights_as_one();
         let (packing, fields) = (Packing::of(&chain), chain.links.len() + chain.weights.len());
         let most = 2_u32.pow(packing.bits) - 1;
-        assert!(packing.bits >= 1 && packing.bits as usize * fields <= 256 + packing.bits as usize);
+        assert_eq!(packing.bits, bits);
         let of = |count: &dyn Fn(usize) -> u32| Counts {
             waiting: (0..chain.links.len()).map(count).collect(),
             pending: (chain.links.len()..fields).map(count).collect(),
         };
-        for counts in [of(&|_| 0), of(&|_| most), of(&|place| [0, 1, most][place % 3])] {
+        for counts in [of(&|_| 0), of(&|_| most), of(&|place| [0, most.min(1), most][place % 3])] {
             let key = packing.pack(&counts).expect("they fit");
             assert_eq!(packing.unpack(key), counts);
         }
         for large in 0..fields {
             let counts = of(&|place| if place == large { most + 1 } else { 0 });
             assert_eq!(packing.pack(&counts), None, "{large}");
-            let key = packing.pack(&of(&|place| u32::from(place == large))).expect("it fits");
-            assert_eq!(key.0.count_ones() + key.1.count_ones(), 1);
+            if let Some(key) = packing.pack(&of(&|place| u32::from(place == large))) {
+                assert_eq!(key.0.count_ones() + key.1.count_ones(), 1);
+            } else {
+                assert_eq!(bits, 0, "even one is too large");
+            }
         }
     }
 }
