@@ -158,7 +158,7 @@ struct Packing {
     links: usize,
     weights: usize,
     /// How many each count has.
-    bits: u32,
+    bits: usize,
 }
 
 impl Packing {
@@ -166,8 +166,8 @@ impl Packing {
     fn of(chain: &Chain) -> Self {
         let (links, weights) = (chain.links.len(), chain.weights.len());
         let packing = Self { links, weights, bits: 0 };
-        let each = u32::try_from(packing.in_half()).unwrap_or(u32::MAX);
-        Self { bits: (u128::BITS / each.max(1)).min(u32::BITS - 1), ..packing }
+        // Counts have 32 themselves.
+        Self { bits: (128 / packing.in_half()).min(31), ..packing }
     }
 
     /// How many counts are in the first half of a key. The other has no more.
@@ -189,8 +189,8 @@ impl Packing {
         let count = |place: usize| {
             let in_half = self.in_half();
             let (half, at) = if place < in_half { (first, place) } else { (second, place - in_half) };
-            let shifted = half >> (self.bits * u32::try_from(at).expect("no more than a model has passes"));
-            u32::try_from(shifted & ((1 << self.bits) - 1)).expect("no more bits than one of them has")
+            let count = half >> (self.bits * at) & ((1 << self.bits) - 1);
+            u32::try_from(count).expect("it has no more bits than that")
         };
         Counts {
             waiting: (0..self.links).map(count).collect(),

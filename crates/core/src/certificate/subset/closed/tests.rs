@@ -113,6 +113,14 @@ fn pairs_that_save_time_are_followed() {
     assert!(is_least_pace(&model, work, STEPS));
     assert!(!is_least_pace(&shorter, work, STEPS));
     assert!(is_least_pace(&shorter, Ratio::from_integer(12), STEPS));
+    // A pair takes longer than each of its passes.
+    let most = i64::MAX / i64::try_from(STEPS).expect("it is small") / 2;
+    let longest = |of_pair: i64| {
+        let overlap = Overlap { forward_input: pair(of_pair), ..Overlap::default() };
+        let model = v(2, 4, [most, 2, 1, 0]).with_overlap(overlap).expect("no shorter than the longer");
+        spent(&model, Ratio::from_integer(1), STEPS).is_some()
+    };
+    assert_eq!([most, most + 1].map(longest), [true, false]);
 }
 
 #[test]
@@ -143,12 +151,16 @@ fn two_directions_and_times_that_may_overflow_are_not_followed() {
     for (longer, is_followed) in [(0, true), (1, false)] {
         let model = v(2, 2, [most + longer, 1, 1, 0]);
         assert_eq!(is_least_pace(&model, Ratio::from_integer(1), STEPS), is_followed, "{longer}");
-        let model = v(2, 2, [1, 1, 1, most + longer]);
-        assert_eq!(is_least_pace(&model, Ratio::from_integer(1), STEPS), is_followed, "{longer}");
+        for times in [[1, 1, 1, most + longer], [1, 1, most + longer, 0]] {
+            let followed = is_least_pace(&v(2, 2, times), Ratio::from_integer(1), STEPS);
+            assert_eq!(followed, is_followed, "{longer}");
+        }
     }
     let model = v(2, 2, [1, 1, 1, 0]);
     assert!(is_least_pace(&model, Ratio::new(1, most), STEPS), "as many parts of a tick");
     assert!(!is_least_pace(&model, Ratio::new(1, most + 1), STEPS));
+    assert!(!is_least_pace(&model, Ratio::new(1, i64::MAX), STEPS), "there are no such ticks");
+    assert!(!is_least_pace(&model, Ratio::new(1, 2), 0));
     assert!(!is_least_pace(&model, Ratio::new(1, 2), u64::MAX), "the steps are too many");
     let model = v(2, 2, [most, 1, 1, 0]);
     assert!(is_least_pace(&model, Ratio::from_integer(most), STEPS));
@@ -162,7 +174,7 @@ fn counts_are_packed_without_loss_or_not_at_all() {
         let devices: Vec<Device> = Device::all(devices).collect();
         let chain = Chain::new(&model, &Paths::new(&model), &devices).with_equal_weights_as_one();
         let (packing, fields) = (Packing::of(&chain), chain.links.len() + chain.weights.len());
-        let most = 2_u32.pow(packing.bits) - 1;
+        let most = (1_u32 << packing.bits) - 1;
         assert_eq!(packing.bits, bits);
         let of = |count: &dyn Fn(usize) -> u32| Counts {
             waiting: (0..chain.links.len()).map(count).collect(),
