@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use super::*;
+use crate::encode::bisection::{Bisection, Decide, Decision};
+use crate::encode::ranges::{Ranges, Scale};
 
 const AMPLE: Duration = Duration::from_secs(60);
 
@@ -100,18 +102,35 @@ fn the_solver_finds_blocks_that_no_schedule_beats() {
     }
 }
 
-/// No engine has to refute shorter intervals of four microbatches.
-#[test]
-fn a_block_of_many_is_the_best_where_no_schedule_takes_less() {
-    let model = limited(&Placement::v(5).expect("a placement"), [1, 1, 1, 0], 4);
-    let known = smt::solve_periodic(&model, 2, BlockObjective::LeastInterval, &Stop::after(AMPLE));
-    let Ok(BlockOutcome::Optimal(of_two)) = known else { panic!("{known:?}") };
-    assert_eq!(of_two.interval, Ratio::from_integer(14));
-    for solve in [smt::solve_periodic, lcg::solve_periodic] {
-        let outcome = solve(&model, 4, BlockObjective::LeastInterval, &Stop::after(AMPLE));
-        let Ok(BlockOutcome::Optimal(best)) = outcome else { panic!("{outcome:?}") };
-        assert_eq!(best.interval, of_two.interval * 2);
+/// An engine that must not be asked whether there is a block.
+struct Unasked;
+
+impl Decide for Unasked {
+    fn decide(&mut self, _: Scale, _: &Ranges, _: &[Option<i64>]) -> Result<Decision, EncodeError> {
+        panic!("no schedule is faster, so that no block is")
     }
+
+    fn by_length(
+        &mut self,
+        _: Scale,
+        _: &Ranges,
+        _: &[Option<i64>],
+    ) -> Option<impl FnMut(i128) -> Result<Decision, EncodeError>> {
+        None::<fn(i128) -> Result<Decision, EncodeError>>
+    }
+}
+
+#[test]
+fn no_engine_has_to_refute_shorter_blocks_of_many_where_no_schedule_takes_less() {
+    let model = limited(&Placement::v(5).expect("a placement"), [1, 1, 1, 0], 4);
+    let (problem, stop) = (BlockProblem::periodic(&model, 4).expect("a problem"), Stop::after(AMPLE));
+    let outcome = lcg::solve_periodic(&model, 4, BlockObjective::LeastInterval, &stop);
+    let Ok(BlockOutcome::Optimal(block)) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(block.interval, Ratio::from_integer(28));
+    let known = Some(Known { block: block.clone(), least: Ratio::from_integer(27) });
+    let search = Bisection { model: &model, problem: &problem, engine: Unasked, of_schedules: Some(&stop) };
+    let found = search.solve(BlockObjective::LeastInterval, known);
+    assert!(matches!(found, Ok(BlockOutcome::Optimal(found)) if found == block));
 }
 
 #[test]
