@@ -1,5 +1,7 @@
 //! What the search starts from: building blocks, orders of forwards to schedule along, and limits to do it in.
 
+use std::num::NonZeroUsize;
+
 use num_rational::Ratio;
 
 use super::block::BlockEngine;
@@ -53,19 +55,20 @@ pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(Strin
     found
 }
 
-/// Blocks of several microbatches per interval that need less time for each than a block of one, with
+/// Blocks of several microbatches per interval that need less time for each than `shortest`, with
 /// what found them. A schedule of few microbatches is hardly ever in its steady phase.
 pub(super) fn periodic_blocks(
     model: &Model,
-    of_one: &Block,
+    shortest: Ratio<i64>,
     effort: Effort,
+    threads: NonZeroUsize,
     stop: &Stop,
 ) -> Vec<(String, Block)> {
     let few = model.microbatches() < model.devices().max(2 * MOST_PERIOD);
     if few || model.stages() > MOST_PERIODIC_STAGES {
         return Vec::new();
     }
-    let shorter = periodic::shorter(model, of_one.interval(), MOST_PERIOD, effort, stop);
+    let shorter = periodic::shorter(model, shortest, MOST_PERIOD, effort, threads, stop);
     shorter.into_iter().map(|answer| (format!("periodic {}", answer.block.period()), answer.block)).collect()
 }
 

@@ -5,6 +5,8 @@ mod conflict;
 mod gains;
 mod given;
 
+use std::num::NonZeroUsize;
+
 use num_rational::Ratio;
 
 pub use balance::balanced_bound;
@@ -85,7 +87,8 @@ pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
     let bound = raised(steady_bound_until(model, STEPS, &mut || stop.is_due()), per_microbatch);
     let several = if per_microbatch > bound && model.stages() <= starting_points::MOST_PERIODIC_STAGES {
         let stop = stop.within(stop.remaining() / 2);
-        let found = periodic::shorter(model, per_microbatch, starting_points::MOST_PERIOD, EFFORT, &stop);
+        let (most, one) = (starting_points::MOST_PERIOD, NonZeroUsize::MIN);
+        let found = periodic::shorter(model, per_microbatch, most, EFFORT, one, &stop);
         found.last().map(|answer| {
             let period = answer.block.period();
             (period, answer.interval / i64::from(period))

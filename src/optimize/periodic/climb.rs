@@ -103,7 +103,7 @@ impl<'a> Climb<'a> {
     /// Takes stock of orders that keep to the capacities; false when their interval is unknown.
     fn begin(&mut self) -> bool {
         self.excess.fill(0);
-        let pace = self.solver.pace(&self.orders, self.floor, None);
+        let pace = self.solver.take(&self.orders, self.floor);
         pace.is_some_and(|pace| {
             self.pace = pace;
             self.keep();
@@ -143,7 +143,8 @@ impl<'a> Climb<'a> {
         if self.held[first].signum() * self.held[second].signum() < 0 {
             self.excess[place.device] = self.excess_of(place.device);
         }
-        if let Some(pace) = self.solver.pace(&self.orders, self.floor, Some(limit - self.burden())) {
+        let most = limit - self.burden();
+        if let Some(pace) = self.solver.take_swapped(&self.orders, place, self.floor, most) {
             self.pace = pace;
             self.keep();
         } else {

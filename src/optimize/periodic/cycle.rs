@@ -1,20 +1,27 @@
 //! The least interval of given orders: the largest ratio of a cycle of passes that wait for each
 //! other.
+//!
+//! **After a swap** hardly anything has changed. At the interval of the orders before, nothing was too early; so whatever is
+//! raised there is raised by the three places that the swap has changed, and each cycle that lets it never end leads through one of
+//! them. If there is such a cycle, its ratio is a longer interval to go on with, and most swaps end here, because it is longer than
+//! what was asked for. If there is none, the tightest waits form a cycle whose ratio is the interval, or a shorter one to go on with.
 
 use std::collections::VecDeque;
 
 use num_rational::Ratio;
 
 use super::order::{Neighbours, Orders};
+use super::starts::Starts;
 use crate::encode::BlockProblem;
 
-/// Why one pass waits for another.
+/// A pass that waits for another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wait {
-    /// A link of the problem.
-    Link(usize),
-    /// It comes next on the device.
-    Turn,
+struct Wait {
+    after: usize,
+    /// From the start of the other one, in ticks.
+    lag: i64,
+    /// By how many repetitions its number lies ahead.
+    turns: i64,
 }
 
 /// The least interval of orders, and what sets it.
@@ -29,37 +36,38 @@ pub(super) struct OrderInterval {
 /// Finds the least interval, again and again, for orders that change little.
 pub(super) struct IntervalSolver<'a> {
     problem: &'a BlockProblem,
-    /// By pass: the links to what waits for it.
-    links: Vec<Vec<usize>>,
+    /// By pass: where what waits for it begins, and at the end how many waits there are.
+    first: Vec<usize>,
+    /// For each pass what is next on its device, and then its links.
+    waits: Vec<Wait>,
     /// By pass: its device.
     device: Vec<usize>,
-    /// By pass: a start, in parts of a tick. Those of the last orders are a good guess for the next.
-    starts: Vec<i64>,
-    parts: i64,
-    /// By pass: what last raised its start, and why.
-    raised_by: Vec<Option<(usize, Wait)>>,
+    /// Starts at which nothing is too early, for the orders that were taken last.
+    settled: Starts,
+    /// The starts that are being raised.
+    starts: Starts,
+    /// By pass: what last raised its start, and by which wait.
+    raised_by: Vec<Option<(usize, usize)>>,
     queue: VecDeque<usize>,
     queued: Vec<bool>,
     /// By pass: from where it was reached last, while looking for a cycle.
     seen: Vec<usize>,
+    /// Of waits that are as tight, whether the last one is taken: now the one, now the other, for the search to meet both.
+    takes_last: bool,
 }
 
 impl<'a> IntervalSolver<'a> {
-    /// The most parts in an interval and in all passes one after another. Between two looks at the
-    /// starts each pass raises others a few times, by at most a few thousand intervals.
-    const MOST_PARTS: i64 = 1 << 40;
-
-    /// The most parts of a start.
-    const MOST_START: i64 = 1 << 61;
-
     /// The most repetitions between neighbours.
     const MOST_TURNS: i64 = 1 << 10;
 
     pub fn new(problem: &'a BlockProblem) -> Self {
         let passes = problem.passes().len();
-        let mut links = vec![Vec::new(); passes];
-        for (at, link) in problem.links().iter().enumerate() {
-            links[link.before].push(at);
+        let (mut first, mut waits) = (vec![0], Vec::new());
+        for (pass, &lag) in problem.durations().iter().enumerate() {
+            waits.push(Wait { after: pass, lag, turns: -1 });
+            let links = problem.links().iter().filter(|link| link.before == pass);
+            waits.extend(links.map(|link| Wait { after: link.after, lag: link.lag, turns: 0 }));
+            first.push(waits.len());
         }
         let mut device = vec![0; passes];
         for (at, group) in problem.groups().iter().enumerate() {
@@ -69,112 +77,199 @@ impl<'a> IntervalSolver<'a> {
         }
         Self {
             problem,
-            links,
+            first,
+            waits,
             device,
-            starts: vec![0; passes],
-            parts: 1,
+            settled: Starts::new(passes),
+            starts: Starts::new(passes),
             raised_by: vec![None; passes],
-            queue: VecDeque::new(),
+            queue: VecDeque::with_capacity(passes),
             queued: vec![false; passes],
             seen: vec![0; passes],
+            takes_last: false,
         }
     }
 
-    /// The least interval of the orders that is not below `floor`; nothing when it is above `most`,
-    /// the orders are a deadlock, or numbers become too large.
-    pub fn pace(
+    /// Takes orders: their least interval that is not below `floor`; nothing when they are a deadlock, or numbers become too large.
+    pub fn take(&mut self, orders: &Orders, floor: Ratio<i64>) -> Option<OrderInterval> {
+        for pass in 0..self.device.len() {
+            self.look_at(orders, pass);
+        }
+        let least = OrderInterval { interval: floor, critical: Vec::new() };
+        let pace = self.raised(orders, least, None)?;
+        self.keep();
+        Some(pace)
+    }
+
+    /// Takes the orders that were taken last with the passes of a place swapped, as they are now: their least interval that is not
+    /// below `floor`. Nothing when it is above `most`, they are a deadlock, or numbers become too large: then those that were taken
+    /// before still are.
+    pub fn take_swapped(
         &mut self,
         orders: &Orders,
+        place: Neighbours,
         floor: Ratio<i64>,
+        most: Ratio<i64>,
+    ) -> Option<OrderInterval> {
+        let changed = orders.around(place);
+        let before = changed.map(|pass| self.waits[self.first[pass]]);
+        changed.iter().for_each(|&pass| self.look_at(orders, pass));
+        let pace = self.pace_after(orders, changed, floor, most);
+        if pace.is_some() {
+            self.keep();
+        } else {
+            // The same pass may be there twice, and comes with the same neighbour then.
+            changed.iter().zip(before).for_each(|(&pass, next)| self.waits[self.first[pass]] = next);
+        }
+        pace
+    }
+
+    /// The least interval if nothing has changed but what comes after these passes.
+    fn pace_after(
+        &mut self,
+        orders: &Orders,
+        changed: [usize; 3],
+        floor: Ratio<i64>,
+        most: Ratio<i64>,
+    ) -> Option<OrderInterval> {
+        let last = self.settled.interval;
+        self.starts.copy_from(&self.settled);
+        self.raised_by.fill(None);
+        changed.iter().for_each(|&pass| self.put(pass));
+        let pace = match self.raise_queued(orders, &changed).ok()? {
+            Some(cycle) => cycle.pace()?,
+            None => {
+                let tightest = self.tightest(orders).filter(|pace| pace.interval > floor);
+                let pace = tightest.unwrap_or(OrderInterval { interval: floor, critical: Vec::new() });
+                if pace.interval == last && last <= most {
+                    return Some(pace);
+                }
+                pace
+            }
+        };
+        if pace.interval > most {
+            return None;
+        }
+        self.raised(orders, pace, Some(most))
+    }
+
+    /// The least interval that is not below that of `least`; nothing when it is above `most`, the orders are a deadlock, or numbers
+    /// become too large. Any starts will do to begin with.
+    fn raised(
+        &mut self,
+        orders: &Orders,
+        least: OrderInterval,
         most: Option<Ratio<i64>>,
     ) -> Option<OrderInterval> {
-        let mut pace = OrderInterval { interval: floor, critical: Vec::new() };
+        let mut pace = least;
         loop {
-            match self.settle(orders, pace.interval)? {
-                Settled::Feasible => return Some(pace),
-                Settled::Cycle { weight, turns, places } => {
-                    if turns <= 0 {
-                        return None;
-                    }
-                    pace = OrderInterval { interval: Ratio::new(weight, turns), critical: places };
-                    if most.is_some_and(|most| pace.interval > most) {
-                        return None;
-                    }
-                }
+            self.starts.set_interval(pace.interval);
+            self.raised_by.fill(None);
+            (0..self.device.len()).for_each(|pass| self.put(pass));
+            let Some(cycle) = self.raise_queued(orders, &[]).ok()? else { return Some(pace) };
+            pace = cycle.pace()?;
+            if most.is_some_and(|most| pace.interval > most) {
+                return None;
             }
         }
     }
 
-    /// Raises starts until nothing is too early at an interval, or a cycle is found that never lets
-    /// it end; nothing when numbers become too large. Any starts will do to begin with.
-    fn settle(&mut self, orders: &Orders, interval: Ratio<i64>) -> Option<Settled> {
-        let (numer, denom) = (*interval.numer(), *interval.denom());
-        let all = denom.checked_mul(self.problem.serial())?;
-        if all > Self::MOST_PARTS || numer > Self::MOST_PARTS {
-            return None;
-        }
-        if self.parts != denom {
-            for start in &mut self.starts {
-                *start = scaled(*start, denom, self.parts);
-            }
-            self.parts = denom;
-        }
-        self.raised_by.fill(None);
-        self.queue.clear();
-        self.queue.extend(0..self.starts.len());
-        self.queued.fill(true);
-        let mut raised = 0;
-        while let Some(before) = self.queue.pop_front() {
-            self.queued[before] = false;
-            let (_, next, turns) = orders.at(self.place(orders, before));
-            if turns.abs() > Self::MOST_TURNS {
-                return None;
-            }
-            let distance = self.problem.durations()[before] * denom + turns * numer;
-            raised += usize::from(self.raise(before, next, Wait::Turn, distance));
-            for at in 0..self.links[before].len() {
-                let at = self.links[before][at];
-                let link = self.problem.links()[at];
-                raised += usize::from(self.raise(before, link.after, Wait::Link(at), link.lag * denom));
-            }
-            if raised >= self.starts.len() {
-                raised = 0;
-                if let Some(entry) = self.pass_on_a_cycle() {
-                    return Some(self.around(orders, entry));
-                }
-                if self.starts.iter().any(|start| start.abs() > Self::MOST_START) {
-                    self.starts.fill(0);
-                    return None;
-                }
-            }
-        }
-        Some(Settled::Feasible)
+    /// Keeps the starts as those of the orders that were taken last.
+    fn keep(&mut self) {
+        self.starts.begin_at_zero();
+        self.settled.copy_from(&self.starts);
+    }
+
+    fn look_at(&mut self, orders: &Orders, pass: usize) {
+        let (_, after, turns) = orders.at(self.place(orders, pass));
+        let next = &mut self.waits[self.first[pass]];
+        *next = Wait { after, turns, ..*next };
     }
 
     fn place(&self, orders: &Orders, pass: usize) -> Neighbours {
         Neighbours { device: self.device[pass], slot: orders.slot(pass) }
     }
 
-    fn raise(&mut self, before: usize, after: usize, wait: Wait, distance: i64) -> bool {
-        let start = self.starts[before] + distance;
-        if start <= self.starts[after] {
-            return false;
+    fn put(&mut self, pass: usize) {
+        if !self.queued[pass] {
+            self.queued[pass] = true;
+            self.queue.push_back(pass);
         }
-        self.starts[after] = start;
-        self.raised_by[after] = Some((before, wait));
-        if !self.queued[after] {
-            self.queued[after] = true;
-            self.queue.push_back(after);
-        }
-        true
     }
 
-    /// A pass that has, by way of others, raised itself: around such a cycle passes wait longer than
-    /// the interval allows.
-    fn pass_on_a_cycle(&mut self) -> Option<usize> {
+    /// Raises starts from those in the queue on, until nothing is too early, or a cycle is found that never lets
+    /// it end. Where such a cycle must lead through one of a few passes, it is looked for whenever one of these is raised.
+    fn raise_queued(&mut self, orders: &Orders, through: &[usize]) -> Result<Option<Cycle>, TooLarge> {
+        let entry = self.raise_or_find(through);
+        // The next one begins with an empty queue.
+        for pass in self.queue.drain(..) {
+            self.queued[pass] = false;
+        }
+        Ok(entry?.map(|entry| self.around(orders, entry)))
+    }
+
+    /// A pass of the cycle, if there is one.
+    fn raise_or_find(&mut self, through: &[usize]) -> Result<Option<usize>, TooLarge> {
+        let (numer, denom) = (*self.starts.interval.numer(), *self.starts.interval.denom());
+        let all = denom.checked_mul(self.problem.serial()).ok_or(TooLarge)?;
+        if all > Starts::MOST_PARTS || numer > Starts::MOST_PARTS {
+            return Err(TooLarge);
+        }
+        let mut raised = 0;
+        while let Some(before) = self.queue.pop_front() {
+            self.queued[before] = false;
+            if self.waits[self.first[before]].turns.abs() > Self::MOST_TURNS {
+                return Err(TooLarge);
+            }
+            for at in self.first[before]..self.first[before + 1] {
+                let Wait { after, lag, turns } = self.waits[at];
+                let start = self.starts.of[before] + lag * denom + turns * numer;
+                if start <= self.starts.of[after] {
+                    continue;
+                }
+                self.starts.of[after] = start;
+                self.raised_by[after] = Some((before, at));
+                self.put(after);
+                raised += 1;
+                if through.contains(&after)
+                    && let Some(entry) = self.cycle_behind(after)
+                {
+                    return Ok(Some(entry));
+                }
+            }
+            if raised >= self.device.len() {
+                raised = 0;
+                if let Some(&entry) = self.passes_on_cycles().first() {
+                    return Ok(Some(entry));
+                }
+                if self.starts.are_too_large() {
+                    self.starts.of.fill(0);
+                    return Err(TooLarge);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// A pass on a cycle of what raised what, if going back from a pass leads to one.
+    fn cycle_behind(&self, pass: usize) -> Option<usize> {
+        let mut behind = pass;
+        for _ in 0..self.device.len() {
+            (behind, _) = self.raised_by[behind]?;
+            if behind == pass {
+                break;
+            }
+        }
+        Some(behind)
+    }
+
+    /// One pass of each cycle of what raised what: of passes that have raised themselves by way of others, around which they wait
+    /// longer than the interval allows.
+    fn passes_on_cycles(&mut self) -> Vec<usize> {
         const UNSEEN: usize = usize::MAX;
         self.seen.fill(UNSEEN);
-        for first in 0..self.starts.len() {
+        let mut found = Vec::new();
+        for first in 0..self.device.len() {
             let mut pass = first;
             while self.seen[pass] == UNSEEN {
                 self.seen[pass] = first;
@@ -182,47 +277,64 @@ impl<'a> IntervalSolver<'a> {
                 pass = before;
             }
             if self.seen[pass] == first && self.raised_by[pass].is_some() {
-                return Some(pass);
+                found.push(pass);
             }
         }
-        None
+        found
+    }
+
+    /// The largest ratio of a cycle on which each pass follows what holds it back most. Nothing is too early at the starts.
+    fn tightest(&mut self, orders: &Orders) -> Option<OrderInterval> {
+        let (numer, denom) = (*self.starts.interval.numer(), *self.starts.interval.denom());
+        let mut slack = vec![i64::MAX; self.device.len()];
+        self.takes_last = !self.takes_last;
+        for before in 0..self.device.len() {
+            for at in self.first[before]..self.first[before + 1] {
+                let Wait { after, lag, turns } = self.waits[at];
+                let left = self.starts.of[after] - self.starts.of[before] - lag * denom - turns * numer;
+                if left < slack[after] || (self.takes_last && left == slack[after]) {
+                    (slack[after], self.raised_by[after]) = (left, Some((before, at)));
+                }
+            }
+        }
+        let entries = self.passes_on_cycles();
+        let paces = entries.into_iter().filter_map(|entry| self.around(orders, entry).pace());
+        paces.max_by_key(|pace| pace.interval)
     }
 
     /// The cycle of what raised what through a pass.
-    fn around(&self, orders: &Orders, entry: usize) -> Settled {
-        let (mut weight, mut turns, mut places, mut pass) = (0, 0, Vec::new(), entry);
+    fn around(&self, orders: &Orders, entry: usize) -> Cycle {
+        let (mut cycle, mut pass) = (Cycle { weight: 0, turns: 0, places: Vec::new() }, entry);
         loop {
-            let (before, wait) = self.raised_by[pass].expect("every pass of a cycle has been raised");
-            match wait {
-                Wait::Link(at) => weight += self.problem.links()[at].lag,
-                Wait::Turn => {
-                    let place = self.place(orders, before);
-                    weight += self.problem.durations()[before];
-                    turns -= orders.at(place).2;
-                    places.push(place);
-                }
+            let (before, at) = self.raised_by[pass].expect("every pass of a cycle has been raised");
+            let Wait { lag, turns, .. } = self.waits[at];
+            cycle.weight += lag;
+            cycle.turns -= turns;
+            if at == self.first[before] {
+                cycle.places.push(self.place(orders, before));
             }
             pass = before;
             if pass == entry {
-                return Settled::Cycle { weight, turns, places };
+                return cycle;
             }
         }
     }
 }
 
-/// What has come of raising starts.
-enum Settled {
-    Feasible,
-    /// A cycle with more weight than its turns have time for.
-    Cycle {
-        weight: i64,
-        turns: i64,
-        places: Vec<Neighbours>,
-    },
+/// Numbers have become too large to go on.
+struct TooLarge;
+
+/// Passes that wait for each other.
+struct Cycle {
+    weight: i64,
+    turns: i64,
+    places: Vec<Neighbours>,
 }
 
-/// `value * numer / denom`, about; 0 for what is too large.
-fn scaled(value: i64, numer: i64, denom: i64) -> i64 {
-    let exact = i128::from(value) * i128::from(numer) / i128::from(denom);
-    i64::try_from(exact).ok().filter(|start| start.abs() <= IntervalSolver::MOST_START).unwrap_or_default()
+impl Cycle {
+    /// The interval that it sets; nothing where no interval is long enough.
+    fn pace(self) -> Option<OrderInterval> {
+        let Self { weight, turns, places } = self;
+        (turns > 0).then(|| OrderInterval { interval: Ratio::new(weight, turns), critical: places })
+    }
 }

@@ -26,6 +26,9 @@
 mod climb;
 mod cycle;
 mod order;
+mod starts;
+
+use std::num::NonZeroUsize;
 
 use num_rational::Ratio;
 
@@ -37,6 +40,7 @@ use crate::encode::{
     BlockBound, BlockOutcome, BlockProblem, CheckedBlock, Claim, EncodeError, Known, checked_block,
 };
 use crate::model::Model;
+use crate::parallel;
 
 use climb::Climb;
 use order::Orders;
@@ -57,8 +61,8 @@ impl Default for Effort {
     }
 }
 
-/// Where neither the exact program nor lazy clause generation gives a block of one microbatch per interval to begin with, one step in
-/// this many is spent on finding a good one.
+/// Where neither the exact program nor lazy clause generation gives a block of one microbatch per interval to begin with, one more
+/// step for this many is taken to find a good one.
 const FIRST_SHARE: usize = 10;
 
 /// How much effort of lazy clause generation for that block goes with a swap of the search, and the most of it: about as many
@@ -81,7 +85,9 @@ pub fn least_interval(
     if BlockProblem::periodic(model, period)?.overfull().is_some() {
         return Ok(BlockOutcome::Infeasible);
     }
-    least_interval_above(least_pace(model, effort, stop), model, period, effort, stop)
+    let pace = least_pace(model, effort, stop);
+    let of_one = if period > 1 { Some(OfOne::new(model, pace, effort, stop)?) } else { None };
+    least_interval_above(pace, model, period, of_one.as_ref(), effort, stop)
 }
 
 /// A time per microbatch that no schedule stays below in the long run, found with effort in proportion.
@@ -90,12 +96,35 @@ fn least_pace(model: &Model, effort: Effort, stop: &Stop) -> Ratio<i64> {
 }
 
 /// How many steps of the bound go with a swap of the search: about as much time.
-const STEPS_PER_SWAP: u64 = 40;
+const STEPS_PER_SWAP: u64 = 10;
+
+/// A good block of one microbatch per interval, which a search for a block of several begins with.
+struct OfOne {
+    problem: BlockProblem,
+    orders: Orders,
+}
+
+impl OfOne {
+    fn new(model: &Model, pace: Ratio<i64>, effort: Effort, stop: &Stop) -> Result<Self, EncodeError> {
+        let problem = BlockProblem::new(model)?;
+        let (each, most) = LCG_EFFORT_FOR_ONE;
+        let lcg_effort = (effort.steps as u64).saturating_mul(each).min(most);
+        let solved = zone::least_interval(model, Passes::SPLIT, stop)
+            .ok()
+            .or_else(|| short_interval_by_lcg(model, 1, None, lcg_effort, stop));
+        let orders = solved.and_then(|best| Orders::of(&problem, &best.block)).unwrap_or_else(|| {
+            let steps = effort.steps / FIRST_SHARE;
+            Climb::new(&problem, Orders::serial(&problem), pace, effort.seed).run(steps, stop)
+        });
+        Ok(Self { problem, orders })
+    }
+}
 
 fn least_interval_above(
     pace: Ratio<i64>,
     model: &Model,
     period: u32,
+    of_one: Option<&OfOne>,
     effort: Effort,
     stop: &Stop,
 ) -> Result<BlockOutcome, EncodeError> {
@@ -105,22 +134,11 @@ fn least_interval_above(
     }
     let ticks = pace.numer().checked_mul(i64::from(period)).ok_or(EncodeError::Overflow)?;
     let floor = Ratio::new(ticks, *pace.denom());
-    let (mut orders, mut steps) = (Orders::serial(&problem), effort.steps);
-    if period > 1 {
-        let one = BlockProblem::new(model)?;
-        let (each, most) = LCG_EFFORT_FOR_ONE;
-        let lcg_effort = (steps as u64).saturating_mul(each).min(most);
-        let solved = zone::least_interval(model, Passes::SPLIT, stop)
-            .ok()
-            .or_else(|| short_interval_by_lcg(model, 1, None, lcg_effort, stop));
-        let of_one = solved.and_then(|best| Orders::of(&one, &best.block)).unwrap_or_else(|| {
-            let share = steps / FIRST_SHARE;
-            steps -= share;
-            Climb::new(&one, Orders::serial(&one), pace, effort.seed).run(share, stop)
-        });
-        orders = of_one.repeated(&one, &problem);
-    }
-    let orders = Climb::new(&problem, orders, floor, effort.seed).run(steps, stop);
+    let orders = match of_one {
+        Some(of_one) => of_one.orders.repeated(&of_one.problem, &problem),
+        None => Orders::serial(&problem),
+    };
+    let orders = Climb::new(&problem, orders, floor, effort.seed).run(effort.steps, stop);
     let answer = checked_block(model, &problem, &orders.shifts(&problem), Claim::default())?;
     Ok(if answer.interval <= floor {
         BlockOutcome::Optimal(answer)
@@ -132,35 +150,59 @@ fn least_interval_above(
 /// How much effort of lazy clause generation goes with a swap of the search.
 const LCG_EFFORT_PER_SWAP: u64 = 5;
 
+/// How often the search is begun for each number of microbatches, each time with other random choices: which blocks it reaches is
+/// a matter of luck.
+pub(super) const WALKS: u64 = 3;
+
 /// The blocks of two and more microbatches per interval, up to `most`, that need less time per
-/// microbatch than `interval` and than each other, in the order of their microbatches. Lazy clause generation, where this build has
-/// it, improves what the search finds. Nothing is looked for when `interval` meets the bound that holds for all schedules.
+/// microbatch than `interval` and than each other, in the order of their microbatches. Each walk of the search has all of the effort.
+/// Lazy clause generation, where this build has it, improves what the search finds. Nothing is looked for when `interval` meets the
+/// bound that holds for all schedules. The answer does not depend on the number of threads.
 #[must_use]
 pub fn shorter(
     model: &Model,
     interval: Ratio<i64>,
     most: u32,
     effort: Effort,
+    threads: NonZeroUsize,
     stop: &Stop,
 ) -> Vec<CheckedBlock> {
     let floor = least_pace(model, effort, stop);
-    let (mut least, mut found) = (interval, Vec::new());
-    for period in 2..=most {
-        if least <= floor || stop.is_due() {
-            break;
-        }
-        let Ok(outcome) = least_interval_above(floor, model, period, effort, stop) else { break };
-        let Some(answer) = outcome.best().cloned() else { continue };
-        let known = Some(Known { block: answer.clone(), least: floor * i64::from(period) });
-        let lcg_effort = effort.steps as u64 * LCG_EFFORT_PER_SWAP;
-        let answer = short_interval_by_lcg(model, period, known, lcg_effort, stop).unwrap_or(answer);
-        let each = answer.interval / i64::from(period);
-        if each < least {
-            least = each;
-            found.push(answer);
-        }
+    if interval <= floor || stop.is_due() {
+        return Vec::new();
     }
-    found
+    let Ok(of_one) = OfOne::new(model, floor, effort, stop) else { return Vec::new() };
+    let periods = 2..=most;
+    let walks: Vec<(u64, u32)> =
+        (0..WALKS).flat_map(|walk| periods.clone().map(move |period| (walk, period))).collect();
+    let found = parallel::map(threads, &walks, |&(walk, period)| {
+        let effort = Effort { seed: effort.seed.wrapping_add(walk), ..effort };
+        let outcome = least_interval_above(floor, model, period, Some(&of_one), effort, stop);
+        (period, outcome.ok().and_then(|outcome| outcome.best().cloned()))
+    });
+    let of_period = |period: u32| {
+        let found = found.iter().filter(move |&&(of, _)| of == period);
+        found.filter_map(|(_, found)| found.clone()).min_by_key(|found| found.interval)
+    };
+    let known: Vec<CheckedBlock> = periods.filter_map(of_period).collect();
+    let improved = parallel::map(threads, &known, |known| {
+        let period = known.block.period();
+        let least = floor * i64::from(period);
+        if known.interval <= least {
+            return known.clone();
+        }
+        let lcg_effort = effort.steps as u64 * LCG_EFFORT_PER_SWAP;
+        let start = Some(Known { block: known.clone(), least });
+        short_interval_by_lcg(model, period, start, lcg_effort, stop).unwrap_or_else(|| known.clone())
+    });
+    let mut least = interval;
+    let mut is_shorter = |answer: &CheckedBlock| {
+        let each = answer.interval / i64::from(answer.block.period());
+        let is_shorter = each < least;
+        least = least.min(each);
+        is_shorter
+    };
+    improved.into_iter().filter(|answer| is_shorter(answer)).collect()
 }
 
 #[cfg(test)]

@@ -121,6 +121,13 @@ impl Orders {
         (first, second, self.turns[second] - self.turns[first] - i64::from(wraps))
     }
 
+    /// The passes of a place and the one before them, in their order.
+    pub fn around(&self, place: Neighbours) -> [usize; 3] {
+        let cyclic_order = &self.cyclic[place.device];
+        let slots = cyclic_order.len();
+        [slots - 1, 0, 1].map(|step| cyclic_order[(place.slot + step) % slots])
+    }
+
     /// Lets the two passes of a place change their order. Done twice, it changes nothing.
     pub fn swap(&mut self, place: Neighbours) {
         let (first, second, _) = self.at(place);

@@ -32,18 +32,18 @@ fn pace(model: &Model, period: u32, effort: Effort) -> Ratio<i64> {
 #[test]
 fn several_microbatches_per_interval_beat_every_block_of_one() {
     // Durations, devices, capacity; the optimum of one microbatch per interval; how many do better, and how
-    // much (each found by an exact program over all schedules or bounded by one); a seed that finds it.
-    for (times, devices, capacity, one, period, several, seed) in [
-        ([1, 1, 1], 5, 4, 8, 2, (7, 1), 0),
-        ([1, 1, 1], 7, 4, 10, 2, (9, 1), 0),
-        ([1, 1, 1], 8, 6, 8, 3, (20, 3), 0),
-        ([1, 1, 1], 5, 5, 7, 3, (20, 3), 1),
-        ([3, 4, 2], 6, 4, 29, 2, (57, 2), 0),
+    // much (each found by an exact program over all schedules or bounded by one).
+    for (times, devices, capacity, one, period, several) in [
+        ([1, 1, 1], 5, 4, 8, 2, (7, 1)),
+        ([1, 1, 1], 7, 4, 10, 2, (9, 1)),
+        ([1, 1, 1], 8, 6, 8, 3, (20, 3)),
+        ([1, 1, 1], 5, 5, 7, 3, (20, 3)),
+        ([3, 4, 2], 6, 4, 29, 2, (57, 2)),
     ] {
         let model = v(devices, times, capacity);
         let exact = zone::least_interval(&model, Passes::SPLIT, &Stop::default()).expect("a block");
         assert_eq!(exact.interval, Ratio::from_integer(one));
-        let effort = Effort { seed, steps: 120_000 };
+        let effort = Effort { seed: 0, steps: 120_000 };
         assert_eq!(
             pace(&model, period, effort),
             Ratio::new(several.0, several.1),
@@ -118,7 +118,8 @@ fn the_same_seed_finds_the_same_block() {
 fn nothing_shorter_is_looked_for_where_the_bound_is_met() {
     let model = v(3, [1, 1, 1], 4);
     let least = Ratio::from_integer(model.most_work().0);
-    assert_eq!(shorter(&model, least, 4, Effort::default(), &Stop::default()), []);
+    let effort = Effort::default();
+    assert_eq!(shorter(&model, least, 4, effort, NonZeroUsize::MIN, &Stop::default()), []);
 }
 
 #[test]
@@ -163,8 +164,8 @@ proptest! {
         let floor = Ratio::from_integer(problem.most_work());
         let mut solver = IntervalSolver::new(&problem);
         // Starts left over from other orders must not matter.
-        solver.pace(&Orders::serial(&problem), floor, None);
-        let pace = solver.pace(&orders, floor, None);
+        solver.take(&Orders::serial(&problem), floor);
+        let pace = solver.take(&orders, floor);
         match checked_block(&model, &problem, &orders.shifts(&problem), Claim::default()) {
             Ok(answer) => {
                 prop_assert_eq!(pace.map(|pace| pace.interval), Some(answer.interval));
@@ -192,13 +193,56 @@ proptest! {
         let floor = Ratio::from_integer(problem.most_work());
         let (mut solver, mut orders) = (IntervalSolver::new(&problem), Orders::serial(&problem));
         for choice in choices {
-            let pace = solver.pace(&orders, floor, None);
+            let pace = solver.take(&orders, floor);
             prop_assert!(pace.is_some());
             let critical = pace.map(|pace| pace.critical).unwrap_or_default();
             let Some(&place) = critical.get(choice % critical.len().max(1)) else { break };
             let (first, second, repetitions) = orders.at(place);
             let waits = problem.links().iter().any(|link| (link.before, link.after) == (first, second));
             if !(problem.in_turn(first, second) || waits && repetitions == 0) {
+                orders.swap(place);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+
+    #[test]
+    fn after_a_swap_the_interval_is_what_it_is_from_scratch(
+        shape in 0..3_usize,
+        times in prop::array::uniform4(0..=5_i64),
+        period in 1..=3_u32,
+        floor in 1..=40_i64,
+        swaps in prop::collection::vec((0..4_usize, 0..64_usize, -2..=4_i64), 0..60),
+    ) {
+        let placement = [Placement::v(3), Placement::linear(4), Placement::looped(2, 3)];
+        let placement = placement.into_iter().nth(shape).expect("one of them").expect("a placement");
+        let times = [times[0].max(1), times[1].max(1), times[2], times[3]];
+        let model = Model::equal_stages(placement, 1, times).expect("a model");
+        let problem = BlockProblem::periodic(&model, period).expect("a problem");
+        let floor = Ratio::from_integer(floor);
+        let (mut solver, mut orders) = (IntervalSolver::new(&problem), Orders::serial(&problem));
+        let mut pace = solver.take(&orders, floor).expect("no deadlock").interval;
+        for (device, slot, more) in swaps {
+            let device = device % orders.devices();
+            let place = Neighbours { device, slot: slot % orders.passes(device) };
+            let (first, second, _) = orders.at(place);
+            if problem.in_turn(first, second) {
+                continue;
+            }
+            orders.swap(place);
+            let anew = IntervalSolver::new(&problem).take(&orders, floor).map(|pace| pace.interval);
+            let most = pace + Ratio::new(more * problem.most_work(), 8);
+            let taken = solver.take_swapped(&orders, place, floor, most);
+            let is_longer = taken.as_ref().is_some_and(|taken| taken.interval > floor);
+            prop_assert!(taken.as_ref().is_none_or(|taken| taken.critical.is_empty() != is_longer));
+            let taken = taken.map(|taken| taken.interval);
+            prop_assert_eq!(taken, anew.filter(|&anew| anew <= most));
+            if let Some(taken) = taken {
+                pace = taken;
+            } else {
                 orders.swap(place);
             }
         }

@@ -47,6 +47,7 @@ impl Search<'_> {
     /// work is done and, where that is on few microbatches, on all of them.
     pub(in crate::optimize) fn improve_again(&mut self, effort: usize) {
         self.again += 1;
+        self.propose_again();
         self.improve(self.placed.saturating_add(effort));
     }
 

@@ -5,7 +5,7 @@ use num_rational::Ratio;
 use super::super::dispatch::forwards_of;
 use super::super::feasible::serial;
 use super::super::partly;
-use super::super::periodic::Effort;
+use super::super::periodic::{Effort, WALKS};
 use super::super::placed;
 use super::super::starting_points;
 use super::super::thinned::thinned;
@@ -85,6 +85,21 @@ impl Search<'_> {
         self.complete();
         self.justify_all();
         self.proposed = true;
+    }
+
+    /// Looks for more blocks of several microbatches, with other random choices, and takes what list scheduling along them gives.
+    pub(super) fn propose_again(&mut self) {
+        let mut guides = Vec::new();
+        self.periodic_blocks(&mut guides);
+        if guides.is_empty() {
+            return;
+        }
+        // Ways are along the guides that there were then.
+        self.ways_of_all.clear();
+        self.list(&guides, 0..usize::MAX);
+        self.justify();
+        self.unroll(usize::MAX);
+        self.list_all(&guides);
     }
 
     /// Keeps a named schedule that can be made at once, for when there is no time for more: the first that fits,
@@ -222,12 +237,15 @@ impl Search<'_> {
 
     /// Blocks of several microbatches per interval, where they need less time for each.
     fn periodic_blocks(&mut self, guides: &mut Vec<Guide>) {
-        let Some(of_one) = self.blocks.first().cloned().filter(|_| !self.is_done()) else { return };
+        let each = |block: &Block| block.interval() / i64::from(block.period());
+        let Some(shortest) = self.blocks.iter().map(each).min().filter(|_| !self.is_done()) else { return };
         self.tell("blocks of several microbatches");
         let model = self.arena().level.model.clone();
-        let effort = Effort { seed: self.options.seed, steps: self.options.effort / EFFORT_PER_SWAP };
-        let stop = self.stop.within(self.stop.remaining() / 4);
-        let blocks = starting_points::periodic_blocks(&model, &of_one, effort, &stop);
+        let seed = self.options.seed.wrapping_add(self.again.wrapping_mul(WALKS));
+        let effort = Effort { seed, steps: self.options.effort / EFFORT_PER_SWAP };
+        let share = if self.again == 0 { 4 } else { 16 };
+        let stop = self.stop.within(self.stop.remaining() / share);
+        let blocks = starting_points::periodic_blocks(&model, shortest, effort, self.options.threads, &stop);
         self.add_blocks(guides, &model, blocks);
     }
 
