@@ -76,6 +76,15 @@ fn least_interval_by_lazy_clause_generation(bencher: Bencher, (devices, period):
     bencher.bench(|| lcg::solve_periodic(&model, period, BlockObjective::LeastInterval, &stop));
 }
 
+/// Ten thousand swaps, for so many microbatches per interval. Half of the memory of 1F1B, where no block keeps all devices busy.
+#[divan::bench(args = [(8, 1), (8, 2), (8, 3), (16, 3)], sample_count = 3)]
+fn least_interval_by_the_local_search(bencher: Bencher, (devices, period): (u32, u32)) {
+    use bubbleproof::optimize::periodic::{Effort, least_interval};
+    let model = model(devices, 1, MEASURED, Some(devices.into()));
+    let effort = Effort { seed: 0, steps: 10_000 };
+    bencher.bench(|| least_interval(&model, period, effort, &Stop::default()));
+}
+
 /// Half of the memory of 1F1B, where no block of looped placement keeps all devices busy.
 #[cfg(feature = "lcg")]
 #[divan::bench(args = [8, 16, 32], sample_count = 3)]

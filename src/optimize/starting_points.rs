@@ -6,7 +6,7 @@ use num_rational::Ratio;
 
 use super::block::BlockEngine;
 use super::block::solvers::short_interval_by_lcg;
-use super::periodic::{self, Effort};
+use super::periodic::{Effort, Several};
 use super::{Stop, zone};
 use crate::block::{Block, Passes};
 use crate::certificate::interval_bound;
@@ -59,6 +59,7 @@ pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(Strin
 /// what found them. A schedule of few microbatches is hardly ever in its steady phase.
 pub(super) fn periodic_blocks(
     model: &Model,
+    several: &mut Option<Several>,
     shortest: Ratio<i64>,
     effort: Effort,
     threads: NonZeroUsize,
@@ -68,8 +69,16 @@ pub(super) fn periodic_blocks(
     if few || model.stages() > MOST_PERIODIC_STAGES {
         return Vec::new();
     }
-    let shorter = periodic::shorter(model, shortest, MOST_PERIOD, effort, threads, stop);
-    shorter.into_iter().map(|answer| (format!("periodic {}", answer.block.period()), answer.block)).collect()
+    if several.is_none() {
+        *several = Several::new(model, shortest, effort, stop);
+    }
+    let shorter =
+        several.as_ref().map(|several| several.shorter(model, shortest, MOST_PERIOD, effort, threads, stop));
+    shorter
+        .into_iter()
+        .flatten()
+        .map(|answer| (format!("periodic {}", answer.block.period()), answer.block))
+        .collect()
 }
 
 /// The most microbatches per interval of a block that is looked for.

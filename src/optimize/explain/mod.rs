@@ -15,7 +15,7 @@ pub use gains::{Change, Gain, gains};
 pub use given::judged;
 
 use super::block::{self, BlockEngine, BlockRequest};
-use super::periodic::{self, Effort};
+use super::periodic::{Effort, Several};
 use super::zone::{self, ZoneError};
 use super::{Stop, starting_points};
 use crate::analysis::{Section, critical_path, sections};
@@ -88,8 +88,9 @@ pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
     let several = if per_microbatch > bound && model.stages() <= starting_points::MOST_PERIODIC_STAGES {
         let stop = stop.within(stop.remaining() / 2);
         let (most, one) = (starting_points::MOST_PERIOD, NonZeroUsize::MIN);
-        let found = periodic::shorter(model, per_microbatch, most, EFFORT, one, &stop);
-        found.last().map(|answer| {
+        let several = Several::new(model, per_microbatch, EFFORT, &stop);
+        let found = several.map(|several| several.shorter(model, per_microbatch, most, EFFORT, one, &stop));
+        found.iter().flatten().last().map(|answer| {
             let period = answer.block.period();
             (period, answer.interval / i64::from(period))
         })

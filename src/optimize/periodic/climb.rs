@@ -61,7 +61,7 @@ impl<'a> Climb<'a> {
         let interval = Ratio::from_integer(problem.serial().saturating_add(1));
         Self {
             problem,
-            solver: IntervalSolver::new(problem),
+            solver: IntervalSolver::new(problem, floor),
             held,
             // An interval and the memory for it are about inversely proportional; twice that.
             price: (problem.most_work() / 4).max(1),
@@ -103,7 +103,7 @@ impl<'a> Climb<'a> {
     /// Takes stock of orders that keep to the capacities; false when their interval is unknown.
     fn begin(&mut self) -> bool {
         self.excess.fill(0);
-        let pace = self.solver.take(&self.orders, self.floor);
+        let pace = self.solver.take(&self.orders);
         pace.is_some_and(|pace| {
             self.pace = pace;
             self.keep();
@@ -144,7 +144,7 @@ impl<'a> Climb<'a> {
             self.excess[place.device] = self.excess_of(place.device);
         }
         let most = limit - self.burden();
-        if let Some(pace) = self.solver.take_swapped(&self.orders, place, self.floor, most) {
+        if let Some(pace) = self.solver.take_swapped(&self.orders, place, most) {
             self.pace = pace;
             self.keep();
         } else {

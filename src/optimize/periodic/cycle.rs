@@ -1,10 +1,10 @@
 //! The least interval of given orders: the largest ratio of a cycle of passes that wait for each
 //! other.
 //!
-//! **After a swap** hardly anything has changed. At the interval of the orders before, nothing was too early; so whatever is
-//! raised there is raised by the three places that the swap has changed, and each cycle that lets it never end leads through one of
-//! them. If there is such a cycle, its ratio is a longer interval to go on with, and most swaps end here, because it is longer than
-//! what was asked for. If there is none, the tightest waits form a cycle whose ratio is the interval, or a shorter one to go on with.
+//! **After a swap** three waits have changed, and at the interval before, no other is too early. So raising begins with these three,
+//! and every cycle that never lets it end leads through one of them. Its ratio is a longer interval to go on with; most swaps end here,
+//! because it is longer than what was asked for. Otherwise the waits with the least slack form a cycle. Its ratio is the interval, or
+//! a shorter one to go on with.
 
 use std::collections::VecDeque;
 
@@ -36,6 +36,8 @@ pub(super) struct OrderInterval {
 /// Finds the least interval, again and again, for orders that change little.
 pub(super) struct IntervalSolver<'a> {
     problem: &'a BlockProblem,
+    /// No interval is shorter.
+    floor: Ratio<i64>,
     /// By pass: where what waits for it begins, and at the end how many waits there are.
     first: Vec<usize>,
     /// For each pass what is next on its device, and then its links.
@@ -46,13 +48,13 @@ pub(super) struct IntervalSolver<'a> {
     settled: Starts,
     /// The starts that are being raised.
     starts: Starts,
-    /// By pass: what last raised its start, and by which wait.
-    raised_by: Vec<Option<(usize, usize)>>,
+    /// By pass: which pass last raised its start, or holds it back most, and by which wait.
+    held_by: Vec<Option<(usize, usize)>>,
     queue: VecDeque<usize>,
     queued: Vec<bool>,
     /// By pass: from where it was reached last, while looking for a cycle.
     seen: Vec<usize>,
-    /// Of waits that are as tight, whether the last one is taken: now the one, now the other, for the search to meet both.
+    /// Whether the last of equally tight waits is followed, not the first. It alternates, so that the search meets both cycles.
     takes_last: bool,
 }
 
@@ -60,7 +62,7 @@ impl<'a> IntervalSolver<'a> {
     /// The most repetitions between neighbours.
     const MOST_TURNS: i64 = 1 << 10;
 
-    pub fn new(problem: &'a BlockProblem) -> Self {
+    pub fn new(problem: &'a BlockProblem, floor: Ratio<i64>) -> Self {
         let passes = problem.passes().len();
         let (mut first, mut waits) = (vec![0], Vec::new());
         for (pass, &lag) in problem.durations().iter().enumerate() {
@@ -77,12 +79,13 @@ impl<'a> IntervalSolver<'a> {
         }
         Self {
             problem,
+            floor,
             first,
             waits,
             device,
             settled: Starts::new(passes),
             starts: Starts::new(passes),
-            raised_by: vec![None; passes],
+            held_by: vec![None; passes],
             queue: VecDeque::with_capacity(passes),
             queued: vec![false; passes],
             seen: vec![0; passes],
@@ -90,67 +93,72 @@ impl<'a> IntervalSolver<'a> {
         }
     }
 
-    /// Takes orders: their least interval that is not below `floor`; nothing when they are a deadlock, or numbers become too large.
-    pub fn take(&mut self, orders: &Orders, floor: Ratio<i64>) -> Option<OrderInterval> {
+    /// Takes orders: their least interval; nothing when they are a deadlock, or numbers become too large. Then orders must be taken again
+    /// before a swap.
+    pub fn take(&mut self, orders: &Orders) -> Option<OrderInterval> {
         for pass in 0..self.device.len() {
             self.look_at(orders, pass);
         }
-        let least = OrderInterval { interval: floor, critical: Vec::new() };
-        let pace = self.raised(orders, least, None)?;
+        let taken = self.raised(orders, self.at_floor(), None)?;
         self.keep();
-        Some(pace)
+        Some(taken)
     }
 
-    /// Takes the orders that were taken last with the passes of a place swapped, as they are now: their least interval that is not
-    /// below `floor`. Nothing when it is above `most`, they are a deadlock, or numbers become too large: then those that were taken
-    /// before still are.
+    /// Takes the orders that were taken last with the passes of a place swapped, as they are now: their least interval. Nothing when
+    /// it is above `most`, they are a deadlock, or numbers become too large: then those that were taken before still are.
     pub fn take_swapped(
         &mut self,
         orders: &Orders,
         place: Neighbours,
-        floor: Ratio<i64>,
         most: Ratio<i64>,
     ) -> Option<OrderInterval> {
         let changed = orders.around(place);
         let before = changed.map(|pass| self.waits[self.first[pass]]);
-        changed.iter().for_each(|&pass| self.look_at(orders, pass));
-        let pace = self.pace_after(orders, changed, floor, most);
-        if pace.is_some() {
+        for pass in changed {
+            self.look_at(orders, pass);
+        }
+        let taken = self.least_after(orders, changed, most);
+        if taken.is_some() {
             self.keep();
         } else {
-            // The same pass may be there twice, and comes with the same neighbour then.
+            // A pass that is there twice has the same wait both times.
             changed.iter().zip(before).for_each(|(&pass, next)| self.waits[self.first[pass]] = next);
         }
-        pace
+        taken
     }
 
     /// The least interval if nothing has changed but what comes after these passes.
-    fn pace_after(
+    fn least_after(
         &mut self,
         orders: &Orders,
         changed: [usize; 3],
-        floor: Ratio<i64>,
         most: Ratio<i64>,
     ) -> Option<OrderInterval> {
         let last = self.settled.interval;
         self.starts.copy_from(&self.settled);
-        self.raised_by.fill(None);
-        changed.iter().for_each(|&pass| self.put(pass));
-        let pace = match self.raise_queued(orders, &changed).ok()? {
-            Some(cycle) => cycle.pace()?,
-            None => {
-                let tightest = self.tightest(orders).filter(|pace| pace.interval > floor);
-                let pace = tightest.unwrap_or(OrderInterval { interval: floor, critical: Vec::new() });
-                if pace.interval == last && last <= most {
-                    return Some(pace);
-                }
-                pace
-            }
+        self.held_by.fill(None);
+        for pass in changed {
+            self.put(pass);
+        }
+        let least = if let Some(cycle) = self.raise_queued(orders, &changed).ok()? {
+            cycle.interval()?
+        } else {
+            let tightest = self.tightest(orders).filter(|tightest| tightest.interval > self.floor);
+            tightest.unwrap_or_else(|| self.at_floor())
         };
-        if pace.interval > most {
+        if least.interval > most {
             return None;
         }
-        self.raised(orders, pace, Some(most))
+        // That of a cycle which never lets it end is longer: so nothing is too early.
+        if least.interval == last {
+            return Some(least);
+        }
+        self.raised(orders, least, Some(most))
+    }
+
+    /// The least interval that was asked about.
+    const fn at_floor(&self) -> OrderInterval {
+        OrderInterval { interval: self.floor, critical: Vec::new() }
     }
 
     /// The least interval that is not below that of `least`; nothing when it is above `most`, the orders are a deadlock, or numbers
@@ -158,17 +166,16 @@ impl<'a> IntervalSolver<'a> {
     fn raised(
         &mut self,
         orders: &Orders,
-        least: OrderInterval,
+        mut least: OrderInterval,
         most: Option<Ratio<i64>>,
     ) -> Option<OrderInterval> {
-        let mut pace = least;
         loop {
-            self.starts.set_interval(pace.interval);
-            self.raised_by.fill(None);
+            self.starts.set_interval(least.interval);
+            self.held_by.fill(None);
             (0..self.device.len()).for_each(|pass| self.put(pass));
-            let Some(cycle) = self.raise_queued(orders, &[]).ok()? else { return Some(pace) };
-            pace = cycle.pace()?;
-            if most.is_some_and(|most| pace.interval > most) {
+            let Some(cycle) = self.raise_queued(orders, &[]).ok()? else { return Some(least) };
+            least = cycle.interval()?;
+            if most.is_some_and(|most| least.interval > most) {
                 return None;
             }
         }
@@ -201,7 +208,7 @@ impl<'a> IntervalSolver<'a> {
     /// it end. Where such a cycle must lead through one of a few passes, it is looked for whenever one of these is raised.
     fn raise_queued(&mut self, orders: &Orders, through: &[usize]) -> Result<Option<Cycle>, TooLarge> {
         let entry = self.raise_or_find(through);
-        // The next one begins with an empty queue.
+        // The next call begins with an empty queue.
         for pass in self.queue.drain(..) {
             self.queued[pass] = false;
         }
@@ -228,7 +235,7 @@ impl<'a> IntervalSolver<'a> {
                     continue;
                 }
                 self.starts.of[after] = start;
-                self.raised_by[after] = Some((before, at));
+                self.held_by[after] = Some((before, at));
                 self.put(after);
                 raised += 1;
                 if through.contains(&after)
@@ -251,11 +258,11 @@ impl<'a> IntervalSolver<'a> {
         Ok(None)
     }
 
-    /// A pass on a cycle of what raised what, if going back from a pass leads to one.
+    /// A pass on a cycle of what holds back what, if going back from a pass leads to one.
     fn cycle_behind(&self, pass: usize) -> Option<usize> {
         let mut behind = pass;
         for _ in 0..self.device.len() {
-            (behind, _) = self.raised_by[behind]?;
+            (behind, _) = self.held_by[behind]?;
             if behind == pass {
                 break;
             }
@@ -263,8 +270,8 @@ impl<'a> IntervalSolver<'a> {
         Some(behind)
     }
 
-    /// One pass of each cycle of what raised what: of passes that have raised themselves by way of others, around which they wait
-    /// longer than the interval allows.
+    /// One pass of each cycle of what holds back what. Around one of passes that have raised themselves, they wait longer than the
+    /// interval allows.
     fn passes_on_cycles(&mut self) -> Vec<usize> {
         const UNSEEN: usize = usize::MAX;
         self.seen.fill(UNSEEN);
@@ -273,10 +280,10 @@ impl<'a> IntervalSolver<'a> {
             let mut pass = first;
             while self.seen[pass] == UNSEEN {
                 self.seen[pass] = first;
-                let Some((before, _)) = self.raised_by[pass] else { break };
+                let Some((before, _)) = self.held_by[pass] else { break };
                 pass = before;
             }
-            if self.seen[pass] == first && self.raised_by[pass].is_some() {
+            if self.seen[pass] == first && self.held_by[pass].is_some() {
                 found.push(pass);
             }
         }
@@ -293,20 +300,20 @@ impl<'a> IntervalSolver<'a> {
                 let Wait { after, lag, turns } = self.waits[at];
                 let left = self.starts.of[after] - self.starts.of[before] - lag * denom - turns * numer;
                 if left < slack[after] || (self.takes_last && left == slack[after]) {
-                    (slack[after], self.raised_by[after]) = (left, Some((before, at)));
+                    (slack[after], self.held_by[after]) = (left, Some((before, at)));
                 }
             }
         }
         let entries = self.passes_on_cycles();
-        let paces = entries.into_iter().filter_map(|entry| self.around(orders, entry).pace());
-        paces.max_by_key(|pace| pace.interval)
+        let intervals = entries.into_iter().filter_map(|entry| self.around(orders, entry).interval());
+        intervals.max_by_key(|of_cycle| of_cycle.interval)
     }
 
-    /// The cycle of what raised what through a pass.
+    /// The cycle of what holds back what through a pass.
     fn around(&self, orders: &Orders, entry: usize) -> Cycle {
         let (mut cycle, mut pass) = (Cycle { weight: 0, turns: 0, places: Vec::new() }, entry);
         loop {
-            let (before, at) = self.raised_by[pass].expect("every pass of a cycle has been raised");
+            let (before, at) = self.held_by[pass].expect("every pass of a cycle is held back");
             let Wait { lag, turns, .. } = self.waits[at];
             cycle.weight += lag;
             cycle.turns -= turns;
@@ -333,7 +340,7 @@ struct Cycle {
 
 impl Cycle {
     /// The interval that it sets; nothing where no interval is long enough.
-    fn pace(self) -> Option<OrderInterval> {
+    fn interval(self) -> Option<OrderInterval> {
         let Self { weight, turns, places } = self;
         (turns > 0).then(|| OrderInterval { interval: Ratio::new(weight, turns), critical: places })
     }

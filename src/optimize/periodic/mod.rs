@@ -50,7 +50,7 @@ use order::Orders;
 pub struct Effort {
     /// Decides between choices that nothing else decides.
     pub seed: u64,
-    /// How many swaps are tried in all.
+    /// How many swaps a walk tries.
     pub steps: usize,
 }
 
@@ -61,8 +61,8 @@ impl Default for Effort {
     }
 }
 
-/// Where neither the exact program nor lazy clause generation gives a block of one microbatch per interval to begin with, one more
-/// step for this many is taken to find a good one.
+/// Where neither the exact program nor lazy clause generation gives a block of one microbatch per interval to begin with, the search
+/// for a good one takes one step more for every so many.
 const FIRST_SHARE: usize = 10;
 
 /// How much effort of lazy clause generation for that block goes with a swap of the search, and the most of it: about as many
@@ -154,55 +154,73 @@ const LCG_EFFORT_PER_SWAP: u64 = 5;
 /// a matter of luck.
 pub(super) const WALKS: u64 = 3;
 
-/// The blocks of two and more microbatches per interval, up to `most`, that need less time per
-/// microbatch than `interval` and than each other, in the order of their microbatches. Each walk of the search has all of the effort.
-/// Lazy clause generation, where this build has it, improves what the search finds. Nothing is looked for when `interval` meets the
-/// bound that holds for all schedules. The answer does not depend on the number of threads.
-#[must_use]
-pub fn shorter(
-    model: &Model,
-    interval: Ratio<i64>,
-    most: u32,
-    effort: Effort,
-    threads: NonZeroUsize,
-    stop: &Stop,
-) -> Vec<CheckedBlock> {
-    let floor = least_pace(model, effort, stop);
-    if interval <= floor || stop.is_due() {
-        return Vec::new();
-    }
-    let Ok(of_one) = OfOne::new(model, floor, effort, stop) else { return Vec::new() };
-    let periods = 2..=most;
-    let walks: Vec<(u64, u32)> =
-        (0..WALKS).flat_map(|walk| periods.clone().map(move |period| (walk, period))).collect();
-    let found = parallel::map(threads, &walks, |&(walk, period)| {
-        let effort = Effort { seed: effort.seed.wrapping_add(walk), ..effort };
-        let outcome = least_interval_above(floor, model, period, Some(&of_one), effort, stop);
-        (period, outcome.ok().and_then(|outcome| outcome.best().cloned()))
-    });
-    let of_period = |period: u32| {
-        let found = found.iter().filter(move |&&(of, _)| of == period);
-        found.filter_map(|(_, found)| found.clone()).min_by_key(|found| found.interval)
-    };
-    let known: Vec<CheckedBlock> = periods.filter_map(of_period).collect();
-    let improved = parallel::map(threads, &known, |known| {
-        let period = known.block.period();
-        let least = floor * i64::from(period);
-        if known.interval <= least {
-            return known.clone();
+/// What searches for blocks of several microbatches per interval have in common.
+pub struct Several {
+    /// No schedule takes less per microbatch in the long run.
+    floor: Ratio<i64>,
+    of_one: OfOne,
+}
+
+impl Several {
+    /// Nothing where no block is worth looking for, because `interval` meets the bound that holds for all schedules or none fits, and
+    /// where there is no time.
+    #[must_use]
+    pub fn new(model: &Model, interval: Ratio<i64>, effort: Effort, stop: &Stop) -> Option<Self> {
+        let floor = least_pace(model, effort, stop);
+        // Several microbatches need no more memory than one.
+        if interval <= floor || BlockProblem::new(model).ok()?.overfull().is_some() {
+            return None;
         }
-        let lcg_effort = effort.steps as u64 * LCG_EFFORT_PER_SWAP;
-        let start = Some(Known { block: known.clone(), least });
-        short_interval_by_lcg(model, period, start, lcg_effort, stop).unwrap_or_else(|| known.clone())
-    });
-    let mut least = interval;
-    let mut is_shorter = |answer: &CheckedBlock| {
-        let each = answer.interval / i64::from(answer.block.period());
-        let is_shorter = each < least;
-        least = least.min(each);
-        is_shorter
-    };
-    improved.into_iter().filter(|answer| is_shorter(answer)).collect()
+        let of_one = OfOne::new(model, floor, effort, stop).ok()?;
+        (!stop.is_due()).then_some(Self { floor, of_one })
+    }
+
+    /// The blocks of two and more microbatches per interval, up to `most`, that need less time per microbatch than `interval` and than
+    /// each other, in the order of their microbatches. Each walk of the search has all of the effort. Lazy clause generation, where
+    /// this build has it, improves what the search finds. The model is that of [`new`](Self::new). The answer does not depend on the
+    /// number of threads.
+    #[must_use]
+    pub fn shorter(
+        &self,
+        model: &Model,
+        interval: Ratio<i64>,
+        most: u32,
+        effort: Effort,
+        threads: NonZeroUsize,
+        stop: &Stop,
+    ) -> Vec<CheckedBlock> {
+        let periods = 2..=most;
+        let walks: Vec<(u64, u32)> =
+            (0..WALKS).flat_map(|walk| periods.clone().map(move |period| (walk, period))).collect();
+        // A quarter of the time is for what comes after.
+        let sooner = stop.within(stop.remaining() / 4 * 3);
+        let found = parallel::map(threads, &walks, |&(walk, period)| {
+            let effort = Effort { seed: effort.seed.wrapping_add(walk), ..effort };
+            let outcome =
+                least_interval_above(self.floor, model, period, Some(&self.of_one), effort, &sooner);
+            (period, outcome.ok().and_then(|outcome| outcome.best().cloned()))
+        });
+        let of_period = |period: u32| {
+            let found = found.iter().filter(move |&&(of, _)| of == period);
+            found.filter_map(|(_, found)| found.clone()).min_by_key(|found| found.interval)
+        };
+        let known: Vec<CheckedBlock> = periods.filter_map(of_period).collect();
+        // It also shortens blocks whose interval cannot be shorter.
+        let improved = parallel::map(threads, &known, |known| {
+            let period = known.block.period();
+            let start = Some(Known { block: known.clone(), least: self.floor * i64::from(period) });
+            let lcg_effort = effort.steps as u64 * LCG_EFFORT_PER_SWAP;
+            short_interval_by_lcg(model, period, start, lcg_effort, stop).unwrap_or_else(|| known.clone())
+        });
+        let mut least = interval;
+        let shorter = improved.into_iter().filter(|answer| {
+            let each = answer.interval / i64::from(answer.block.period());
+            let before = least;
+            least = least.min(each);
+            each < before
+        });
+        shorter.collect()
+    }
 }
 
 #[cfg(test)]

@@ -119,7 +119,7 @@ fn nothing_shorter_is_looked_for_where_the_bound_is_met() {
     let model = v(3, [1, 1, 1], 4);
     let least = Ratio::from_integer(model.most_work().0);
     let effort = Effort::default();
-    assert_eq!(shorter(&model, least, 4, effort, NonZeroUsize::MIN, &Stop::default()), []);
+    assert!(Several::new(&model, least, effort, &Stop::default()).is_none());
 }
 
 #[test]
@@ -162,10 +162,10 @@ proptest! {
         let problem = BlockProblem::periodic(&model, period).expect("a problem");
         let orders = disturbed(&problem, &swaps);
         let floor = Ratio::from_integer(problem.most_work());
-        let mut solver = IntervalSolver::new(&problem);
+        let mut solver = IntervalSolver::new(&problem, floor);
         // Starts left over from other orders must not matter.
-        solver.take(&Orders::serial(&problem), floor);
-        let pace = solver.take(&orders, floor);
+        solver.take(&Orders::serial(&problem));
+        let pace = solver.take(&orders);
         match checked_block(&model, &problem, &orders.shifts(&problem), Claim::default()) {
             Ok(answer) => {
                 prop_assert_eq!(pace.map(|pace| pace.interval), Some(answer.interval));
@@ -191,9 +191,9 @@ proptest! {
         let model = Model::equal_stages(Placement::v(3).expect("a placement"), 1, times).expect("a model");
         let problem = BlockProblem::periodic(&model, period).expect("a problem");
         let floor = Ratio::from_integer(problem.most_work());
-        let (mut solver, mut orders) = (IntervalSolver::new(&problem), Orders::serial(&problem));
+        let (mut solver, mut orders) = (IntervalSolver::new(&problem, floor), Orders::serial(&problem));
         for choice in choices {
-            let pace = solver.take(&orders, floor);
+            let pace = solver.take(&orders);
             prop_assert!(pace.is_some());
             let critical = pace.map(|pace| pace.critical).unwrap_or_default();
             let Some(&place) = critical.get(choice % critical.len().max(1)) else { break };
@@ -223,8 +223,8 @@ proptest! {
         let model = Model::equal_stages(placement, 1, times).expect("a model");
         let problem = BlockProblem::periodic(&model, period).expect("a problem");
         let floor = Ratio::from_integer(floor);
-        let (mut solver, mut orders) = (IntervalSolver::new(&problem), Orders::serial(&problem));
-        let mut pace = solver.take(&orders, floor).expect("no deadlock").interval;
+        let (mut solver, mut orders) = (IntervalSolver::new(&problem, floor), Orders::serial(&problem));
+        let mut pace = solver.take(&orders).expect("no deadlock").interval;
         for (device, slot, more) in swaps {
             let device = device % orders.devices();
             let place = Neighbours { device, slot: slot % orders.passes(device) };
@@ -233,9 +233,9 @@ proptest! {
                 continue;
             }
             orders.swap(place);
-            let anew = IntervalSolver::new(&problem).take(&orders, floor).map(|pace| pace.interval);
+            let anew = IntervalSolver::new(&problem, floor).take(&orders).map(|pace| pace.interval);
             let most = pace + Ratio::new(more * problem.most_work(), 8);
-            let taken = solver.take_swapped(&orders, place, floor, most);
+            let taken = solver.take_swapped(&orders, place, most);
             let is_longer = taken.as_ref().is_some_and(|taken| taken.interval > floor);
             prop_assert!(taken.as_ref().is_none_or(|taken| taken.critical.is_empty() != is_longer));
             let taken = taken.map(|taken| taken.interval);

@@ -12,6 +12,7 @@ mod propose;
 use self::arena::{Arena, Candidate, Level, Origin};
 use self::list::{Unrepeated, Way};
 use super::partly::Partly;
+use super::periodic::Several;
 use super::{Options, Progress, Stop};
 use crate::block::Block;
 use crate::catalog::Proposal;
@@ -68,6 +69,8 @@ pub(super) struct Search<'a> {
     roomier: Vec<(String, Block)>,
     /// Blocks that recompute some of the stages.
     partly: Vec<Partly>,
+    /// What searches for blocks of several microbatches have in common, once there was one.
+    several: Option<Several>,
     /// The named schedules that keep to the capacities, where most of the work is done.
     named: Vec<(&'static str, Proposal)>,
     /// The ways of list scheduling in which few microbatches have no short steady phase that could be repeated.
@@ -109,6 +112,7 @@ impl<'a> Search<'a> {
             blocks: Vec::new(),
             roomier: Vec::new(),
             partly: Vec::new(),
+            several: None,
             named: Vec::new(),
             unrepeated: Vec::new(),
             ways_of_all: Vec::new(),

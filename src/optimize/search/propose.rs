@@ -94,7 +94,7 @@ impl Search<'_> {
         if guides.is_empty() {
             return;
         }
-        // Ways are along the guides that there were then.
+        // A way names its guide by number, and these are other guides.
         self.ways_of_all.clear();
         self.list(&guides, 0..usize::MAX);
         self.justify();
@@ -245,7 +245,8 @@ impl Search<'_> {
         let effort = Effort { seed, steps: self.options.effort / EFFORT_PER_SWAP };
         let share = if self.again == 0 { 4 } else { 16 };
         let stop = self.stop.within(self.stop.remaining() / share);
-        let blocks = starting_points::periodic_blocks(&model, shortest, effort, self.options.threads, &stop);
+        let (several, threads) = (&mut self.several, self.options.threads);
+        let blocks = starting_points::periodic_blocks(&model, several, shortest, effort, threads, &stop);
         self.add_blocks(guides, &model, blocks);
     }
 
