@@ -43,9 +43,8 @@ impl Search<'_> {
         (self.stop, self.placed, self.rounds) = (stop, placed, rounds);
     }
 
-    /// Looks for more blocks of several microbatches, and improves the best candidates with so much more effort and other random
-    /// choices: in turn where most of the
-    /// work is done and, where that is on few microbatches, on all of them.
+    /// Looks for more blocks of several microbatches, then improves the best candidates with so much more effort and other random
+    /// choices: in turn where most of the work is done and, where that is on few microbatches, on all of them.
     pub(in crate::optimize) fn improve_again(&mut self, effort: usize) {
         self.again += 1;
         self.propose_again();
