@@ -123,6 +123,19 @@ fn nothing_shorter_is_looked_for_where_the_bound_is_met() {
 }
 
 #[test]
+fn the_number_of_threads_changes_no_block_of_several() {
+    let (model, effort, stop) = (v(5, [1, 1, 1], 4), Effort { seed: 0, steps: 10_000 }, Stop::default());
+    let of_one = Ratio::from_integer(8);
+    let several = Several::new(&model, of_one, effort, &stop).expect("seven is less than eight");
+    let by_threads = [1, 3].map(|threads| {
+        let threads = NonZeroUsize::new(threads).expect("it is positive");
+        several.shorter(&model, of_one, 3, effort, threads, &stop)
+    });
+    assert_eq!(by_threads[0], by_threads[1]);
+    assert_eq!(by_threads[0][0].interval, Ratio::from_integer(14));
+}
+
+#[test]
 fn bytes_and_microseconds_are_searched_as_exactly_as_small_numbers() {
     let small = v(5, [1, 1, 1], 4);
     let scale = 98_765_i64;
