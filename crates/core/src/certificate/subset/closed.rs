@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::chain::Chain;
 use super::choose::is_bounded;
-use super::front::Front;
 use super::program::Steps;
-use super::state::{Choice, Class, Counts, Phase, Times, empty};
+use super::state::{Choice, Class, Counts, Phase, Times, empty, remaining};
+use super::states::States;
 use crate::certificate::path::Paths;
 use crate::model::{Device, Model, Ticks};
 
@@ -40,8 +40,8 @@ fn longest(chain: &Chain) -> Ticks {
     links.chain(weights).chain(pairs).fold(Ticks::ZERO, Ticks::max)
 }
 
-/// States by their counts. Their times are taken back by the pace with every microbatch that has begun, so that states with equal counts
-/// are compared whether few microbatches have begun or many.
+/// States by the microbatches that wait for each link. Their times are taken back by the pace with every microbatch that has begun, so
+/// that states are compared whether few microbatches have begun or many.
 struct Groups<'a> {
     chain: &'a Chain,
     pace: Ticks,
@@ -53,19 +53,19 @@ struct Groups<'a> {
     begun: Open,
 }
 
-/// The states found so far with some counts.
+/// The states found so far with as many microbatches waiting for each link.
 struct Group {
-    /// The counts.
+    /// How many wait for each link.
     key: Key,
-    /// How many passes the microbatches under way have still to run.
+    /// How many passes the microbatches that wait for links have still to run.
     remaining: u64,
-    states: Front,
-    /// By choice: the group that it leads to, if any of its states has been found.
+    states: States,
+    /// By link, and then by pair: the group that it leads to, if any of its states has been found.
     next: Vec<Option<u32>>,
 }
 
 /// Groups of which some states have not been followed, those with most passes left first: what leads to a group before the next
-/// microbatch begins has more left.
+/// microbatch begins has more left, or is in the group.
 type Open = BTreeSet<(Reverse<u64>, u32)>;
 
 impl<'a> Groups<'a> {
@@ -74,14 +74,14 @@ impl<'a> Groups<'a> {
         let packing = Packing::of(chain);
         let (by_key, all, open, begun) = (BTreeMap::new(), Vec::new(), Open::new(), Open::new());
         let mut groups = Self { chain, pace, packing, by_key, all, open, begun };
-        let (counts, times) = empty(chain);
-        let first = groups.at(&counts)?;
-        groups.all[first as usize].states.insert(&times, steps)?;
-        groups.open.insert((Reverse(counts.remaining()), first));
+        let (Counts { waiting, pending }, times) = empty(chain);
+        let first = groups.at(&waiting)?;
+        groups.all[first as usize].states.insert(&pending, &times, steps)?;
+        groups.open.insert((Reverse(remaining(&waiting)), first));
         Some(groups)
     }
 
-    /// Adds all that follows, but for what is nowhere earlier than something else; nothing when the steps run out, or it is over.
+    /// Adds all that follows, but for what something else is as good as; nothing when the steps run out, or it is over.
     fn close(&mut self, steps: &mut Steps, is_over: &mut dyn FnMut() -> bool) -> Option<()> {
         loop {
             while let Some((_, at)) = self.open.pop_first() {
@@ -99,16 +99,27 @@ impl<'a> Groups<'a> {
 
     /// Adds what follows by one pass from those states of a group that have not been followed.
     fn follow(&mut self, at: u32, steps: &mut Steps) -> Option<()> {
-        let group = &mut self.all[at as usize];
-        let counts = self.packing.unpack(group.key);
-        let (states, mut next) = (group.states.take_new(), std::mem::take(&mut group.next));
-        let class = Class::new(self.chain, Phase::Feeding, &counts);
+        let waiting = self.packing.unpack(self.all[at as usize].key);
+        while let Some((pending, new)) = self.all[at as usize].states.take_new() {
+            let counts = Counts { waiting: waiting.clone(), pending };
+            self.follow_alike(at, &counts, &new, steps)?;
+        }
+        Some(())
+    }
+
+    /// The same for states with these counts.
+    fn follow_alike(&mut self, at: u32, counts: &Counts, states: &[Times], steps: &mut Steps) -> Option<()> {
+        let class = Class::new(self.chain, Phase::Feeding, counts);
         let choices: Vec<Choice> = class.choices().collect();
-        next.resize(choices.len(), None);
+        let to = choices.iter().map(|&choice| {
+            let Counts { waiting, pending } = class.counts_after(choice);
+            Some((self.next(at, choice, &waiting)?, pending))
+        });
+        let to: Vec<(u32, Vec<u32>)> = to.collect::<Option<_>>()?;
         let mut after = Times::new();
-        for times in &states {
+        for times in states {
             let only = class.only(&choices, times);
-            for (&choice, next) in choices.iter().zip(&mut next) {
+            for (&choice, (to, pending)) in choices.iter().zip(&to) {
                 if only.is_some_and(|only| only != choice)
                     || class.times_after(choice, times, &mut after).is_none()
                 {
@@ -120,31 +131,43 @@ impl<'a> Groups<'a> {
                         *time -= self.pace;
                     }
                 }
-                let to = match *next {
-                    Some(to) => to,
-                    None => *next.insert(self.at(&class.counts_after(choice))?),
-                };
-                let group = &mut self.all[to as usize];
-                if group.states.insert(&after, steps)? {
+                let group = &mut self.all[*to as usize];
+                if group.states.insert(pending, &after, steps)? && *to != at {
                     let into = if begins { &mut self.begun } else { &mut self.open };
-                    into.insert((Reverse(group.remaining), to));
+                    into.insert((Reverse(group.remaining), *to));
                 }
             }
         }
-        self.all[at as usize].next = next;
         Some(())
     }
 
-    /// The group with these counts; nothing if they are too large to be packed.
-    fn at(&mut self, counts: &Counts) -> Option<u32> {
-        let key = self.packing.pack(counts)?;
+    /// The group to which a choice leads from another one, with so many waiting for each link; nothing if they are too many to be
+    /// packed.
+    fn next(&mut self, at: u32, choice: Choice, waiting: &[u32]) -> Option<u32> {
+        let place = match choice {
+            // No W waits for a link.
+            Choice::Weight(_) => return Some(at),
+            Choice::Link(link) | Choice::Whole(link) => link,
+            Choice::Pair(pair) => self.chain.links.len() + pair,
+        };
+        if let Some(to) = self.all[at as usize].next[place] {
+            return Some(to);
+        }
+        let to = self.at(waiting)?;
+        self.all[at as usize].next[place] = Some(to);
+        Some(to)
+    }
+
+    /// The group with so many waiting for each link; nothing if they are too many to be packed.
+    fn at(&mut self, waiting: &[u32]) -> Option<u32> {
+        let key = self.packing.pack(waiting)?;
         if let Some(&at) = self.by_key.get(&key) {
             return Some(at);
         }
         let at = u32::try_from(self.all.len()).ok()?;
-        let remaining = counts.remaining();
+        let next = vec![None; self.chain.links.len() + self.chain.pairs.len()];
         self.by_key.insert(key, at);
-        self.all.push(Group { key, remaining, states: Front::default(), next: Vec::new() });
+        self.all.push(Group { key, remaining: remaining(waiting), states: States::default(), next });
         Some(at)
     }
 }
@@ -156,7 +179,6 @@ type Key = (u128, u128);
 #[derive(Clone, Copy)]
 struct Packing {
     links: usize,
-    weights: usize,
     /// How many each count has.
     bits: usize,
 }
@@ -164,38 +186,34 @@ struct Packing {
 impl Packing {
     /// As many bits for each count as a key has room for.
     fn of(chain: &Chain) -> Self {
-        let (links, weights) = (chain.links.len(), chain.weights.len());
-        let packing = Self { links, weights, bits: 0 };
+        let packing = Self { links: chain.links.len(), bits: 0 };
         // Counts have 32 themselves.
         Self { bits: (128 / packing.in_half()).min(31), ..packing }
     }
 
     /// How many counts are in the first half of a key. The other has no more.
     const fn in_half(self) -> usize {
-        (self.links + self.weights).div_ceil(2)
+        self.links.div_ceil(2)
     }
 
-    fn pack(self, counts: &Counts) -> Option<Key> {
-        let half = |from: usize| {
-            let all = counts.waiting.iter().chain(&counts.pending).skip(from).take(self.in_half());
-            all.zip(0..).try_fold(0, |half, (&count, place)| {
+    fn pack(self, counts: &[u32]) -> Option<Key> {
+        let half = |counts: &[u32]| {
+            counts.iter().zip(0..).try_fold(0, |half, (&count, place)| {
                 (count >> self.bits == 0).then(|| half | u128::from(count) << (self.bits * place))
             })
         };
-        Some((half(0)?, half(self.in_half())?))
+        let (first, second) = counts.split_at(self.in_half());
+        Some((half(first)?, half(second)?))
     }
 
-    fn unpack(self, (first, second): Key) -> Counts {
+    fn unpack(self, (first, second): Key) -> Vec<u32> {
         let count = |place: usize| {
             let in_half = self.in_half();
             let (half, at) = if place < in_half { (first, place) } else { (second, place - in_half) };
             let count = half >> (self.bits * at) & ((1 << self.bits) - 1);
             u32::try_from(count).expect("it has no more bits than that")
         };
-        Counts {
-            waiting: (0..self.links).map(count).collect(),
-            pending: (self.links..self.links + self.weights).map(count).collect(),
-        }
+        (0..self.links).map(count).collect()
     }
 }
 

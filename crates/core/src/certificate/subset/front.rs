@@ -32,6 +32,10 @@ impl Front {
         self.flat.chunks_exact(self.width().max(1))
     }
 
+    pub(super) fn has_new(&self) -> bool {
+        self.taken < self.len()
+    }
+
     /// Those that have not been taken before.
     pub(super) fn take_new(&mut self) -> Vec<Vec<Ticks>> {
         let new = self.iter().skip(self.taken).map(<[Ticks]>::to_vec).collect();
@@ -43,16 +47,35 @@ impl Front {
     /// when the steps run out.
     pub(super) fn insert(&mut self, times: &[Ticks], steps: &mut Steps) -> Option<bool> {
         steps.take(times.len() + self.len())?;
+        let is_new = !self.has_as_good(times, &mut 0);
+        if is_new {
+            self.remove_no_better(times, &mut 0);
+            self.push(times);
+        }
+        Some(is_new)
+    }
+
+    /// Whether some are as good as these everywhere. Counts how many are compared with them.
+    pub(super) fn has_as_good(&self, times: &[Ticks], compared: &mut usize) -> bool {
+        let sum = sum(times);
+        let mut others = self.iter().zip(&self.sums).filter(|&(_, &other)| other <= sum);
+        others.any(|(other, _)| {
+            *compared += 1;
+            is_as_good(other, times)
+        })
+    }
+
+    /// Takes out those that are no better than these anywhere. Counts how many are compared with them.
+    pub(super) fn remove_no_better(&mut self, times: &[Ticks], compared: &mut usize) {
         let (width, sum) = (times.len(), sum(times));
         let at = |place: usize| place * width..(place + 1) * width;
-        let mut others = self.sums.iter().enumerate().filter(|&(_, &other)| other <= sum);
-        if others.any(|(place, _)| is_as_good(&self.flat[at(place)], times)) {
-            return Some(false);
-        }
         let (mut kept, mut taken) = (0, 0);
         for place in 0..self.len() {
-            if self.sums[place] >= sum && is_as_good(times, &self.flat[at(place)]) {
-                continue;
+            if self.sums[place] >= sum {
+                *compared += 1;
+                if is_as_good(times, &self.flat[at(place)]) {
+                    continue;
+                }
             }
             if kept != place {
                 self.sums[kept] = self.sums[place];
@@ -64,9 +87,12 @@ impl Front {
         self.taken = taken;
         self.sums.truncate(kept);
         self.flat.truncate(kept * width);
-        self.sums.push(sum);
+    }
+
+    /// Adds times as good as which none are, and which are as good as none.
+    pub(super) fn push(&mut self, times: &[Ticks]) {
+        self.sums.push(sum(times));
         self.flat.extend_from_slice(times);
-        Some(true)
     }
 
     /// The same times in ascending order.

@@ -32,6 +32,7 @@ mod front;
 mod horizon;
 mod program;
 mod state;
+mod states;
 
 use self::chain::Chain;
 pub(super) use self::choose::{best_bound, bound_of, steady};

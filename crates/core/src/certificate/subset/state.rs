@@ -17,15 +17,20 @@ pub(super) struct Counts {
 impl Counts {
     /// How many passes the microbatches under way have still to run.
     pub(super) fn remaining(&self) -> u64 {
-        let links = self.waiting.len();
-        let stages = links / 2;
-        let waiting = self.waiting.iter().enumerate().map(|(at, &count)| {
-            // The links from here on, and the W of each I among them.
-            let inputs = (links - at).min(stages);
-            u64::from(count) * (links - at + inputs) as u64
-        });
-        waiting.sum::<u64>() + self.pending.iter().map(|&count| u64::from(count)).sum::<u64>()
+        remaining(&self.waiting) + self.pending.iter().map(|&count| u64::from(count)).sum::<u64>()
     }
+}
+
+/// How many passes the microbatches that wait for links have still to run.
+pub(super) fn remaining(waiting: &[u32]) -> u64 {
+    let links = waiting.len();
+    let stages = links / 2;
+    let of_link = |(at, &count): (usize, &u32)| {
+        // The links from here on, and the W of each I among them.
+        let inputs = (links - at).min(stages);
+        u64::from(count) * (links - at + inputs) as u64
+    };
+    waiting.iter().enumerate().map(of_link).sum()
 }
 
 /// From when on devices and microbatches may go on, at the earliest: a point that gets no worse by being smaller.
