@@ -60,12 +60,12 @@ struct Group {
     /// How many passes the microbatches that wait for links have still to run.
     remaining: u64,
     states: States,
-    /// By link, and then by pair: the group that it leads to, if any of its states has been found.
+    /// By link, and then by pair: the group that it leads to, once it has been asked for.
     next: Vec<Option<u32>>,
 }
 
-/// Groups of which some states have not been followed, those with most passes left first: what leads to a group before the next
-/// microbatch begins has more left, or is in the group.
+/// Groups of which some states have not been followed, those with most passes left first: before the next microbatch begins, only groups
+/// with more passes left lead to a group, and the group itself.
 type Open = BTreeSet<(Reverse<u64>, u32)>;
 
 impl<'a> Groups<'a> {
@@ -81,14 +81,20 @@ impl<'a> Groups<'a> {
         Some(groups)
     }
 
-    /// Adds all that follows, but for what something else is as good as; nothing when the steps run out, or it is over.
+    /// Adds all that follows, except states to which another one is as good; nothing when the steps run out, or it is over.
     fn close(&mut self, steps: &mut Steps, is_over: &mut dyn FnMut() -> bool) -> Option<()> {
         loop {
-            while let Some((_, at)) = self.open.pop_first() {
+            while let Some(&(_, at)) = self.open.first() {
+                let group = &mut self.all[at as usize];
+                let Some((pending, new)) = group.states.take_new() else {
+                    self.open.pop_first();
+                    continue;
+                };
                 if is_over() {
                     return None;
                 }
-                self.follow(at, steps)?;
+                let counts = Counts { waiting: self.packing.unpack(group.key), pending };
+                self.follow(at, &counts, &new, steps)?;
             }
             if self.begun.is_empty() {
                 return Some(());
@@ -97,23 +103,13 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Adds what follows by one pass from those states of a group that have not been followed.
-    fn follow(&mut self, at: u32, steps: &mut Steps) -> Option<()> {
-        let waiting = self.packing.unpack(self.all[at as usize].key);
-        while let Some((pending, new)) = self.all[at as usize].states.take_new() {
-            let counts = Counts { waiting: waiting.clone(), pending };
-            self.follow_alike(at, &counts, &new, steps)?;
-        }
-        Some(())
-    }
-
-    /// The same for states with these counts.
-    fn follow_alike(&mut self, at: u32, counts: &Counts, states: &[Times], steps: &mut Steps) -> Option<()> {
+    /// Adds what follows by one pass from states of a group with these counts.
+    fn follow(&mut self, at: u32, counts: &Counts, states: &[Times], steps: &mut Steps) -> Option<()> {
         let class = Class::new(self.chain, Phase::Feeding, counts);
         let choices: Vec<Choice> = class.choices().collect();
         let to = choices.iter().map(|&choice| {
             let Counts { waiting, pending } = class.counts_after(choice);
-            Some((self.next(at, choice, &waiting)?, pending))
+            Some((self.group_after(at, choice, &waiting)?, pending))
         });
         let to: Vec<(u32, Vec<u32>)> = to.collect::<Option<_>>()?;
         let mut after = Times::new();
@@ -132,7 +128,7 @@ impl<'a> Groups<'a> {
                     }
                 }
                 let group = &mut self.all[*to as usize];
-                if group.states.insert(pending, &after, steps)? && *to != at {
+                if group.states.insert(pending, &after, steps)? {
                     let into = if begins { &mut self.begun } else { &mut self.open };
                     into.insert((Reverse(group.remaining), *to));
                 }
@@ -141,11 +137,11 @@ impl<'a> Groups<'a> {
         Some(())
     }
 
-    /// The group to which a choice leads from another one, with so many waiting for each link; nothing if they are too many to be
+    /// The group to which a choice leads from this one, after which so many wait for each link; nothing if they are too many to be
     /// packed.
-    fn next(&mut self, at: u32, choice: Choice, waiting: &[u32]) -> Option<u32> {
+    fn group_after(&mut self, at: u32, choice: Choice, waiting: &[u32]) -> Option<u32> {
         let place = match choice {
-            // No W waits for a link.
+            // A W leaves as many waiting for each link.
             Choice::Weight(_) => return Some(at),
             Choice::Link(link) | Choice::Whole(link) => link,
             Choice::Pair(pair) => self.chain.links.len() + pair,

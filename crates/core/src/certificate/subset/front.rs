@@ -43,36 +43,37 @@ impl Front {
         new
     }
 
-    /// Adds times unless others are as good everywhere, and returns whether it did; takes out those that are no better anywhere. Nothing
-    /// when the steps run out.
-    pub(super) fn insert(&mut self, times: &[Ticks], steps: &mut Steps) -> Option<bool> {
+    /// Adds times unless others are as good everywhere, and takes out those that are no better anywhere. Each of the others counts as
+    /// compared. Nothing when the steps run out.
+    pub(super) fn insert(&mut self, times: &[Ticks], steps: &mut Steps) -> Option<()> {
         steps.take(times.len() + self.len())?;
-        let is_new = !self.has_as_good(times, &mut 0);
-        if is_new {
-            self.remove_no_better(times, &mut 0);
+        let (is_late, _) = self.has_as_good(times);
+        if !is_late {
+            self.remove_no_better(times);
             self.push(times);
         }
-        Some(is_new)
+        Some(())
     }
 
-    /// Whether some are as good as these everywhere. Counts how many are compared with them.
-    pub(super) fn has_as_good(&self, times: &[Ticks], compared: &mut usize) -> bool {
-        let sum = sum(times);
+    /// Whether some are as good as these everywhere, and how many are compared with them.
+    pub(super) fn has_as_good(&self, times: &[Ticks]) -> (bool, usize) {
+        let (sum, mut compared) = (sum(times), 0);
         let mut others = self.iter().zip(&self.sums).filter(|&(_, &other)| other <= sum);
-        others.any(|(other, _)| {
-            *compared += 1;
+        let has = others.any(|(other, _)| {
+            compared += 1;
             is_as_good(other, times)
-        })
+        });
+        (has, compared)
     }
 
-    /// Takes out those that are no better than these anywhere. Counts how many are compared with them.
-    pub(super) fn remove_no_better(&mut self, times: &[Ticks], compared: &mut usize) {
+    /// Takes out those that are nowhere better than these, and returns how many are compared with them.
+    pub(super) fn remove_no_better(&mut self, times: &[Ticks]) -> usize {
         let (width, sum) = (times.len(), sum(times));
         let at = |place: usize| place * width..(place + 1) * width;
-        let (mut kept, mut taken) = (0, 0);
+        let (mut kept, mut taken, mut compared) = (0, 0, 0);
         for place in 0..self.len() {
             if self.sums[place] >= sum {
-                *compared += 1;
+                compared += 1;
                 if is_as_good(times, &self.flat[at(place)]) {
                     continue;
                 }
@@ -87,9 +88,10 @@ impl Front {
         self.taken = taken;
         self.sums.truncate(kept);
         self.flat.truncate(kept * width);
+        compared
     }
 
-    /// Adds times as good as which none are, and which are as good as none.
+    /// Adds times without comparing them: none here may be as good, and they may be as good as none here.
     pub(super) fn push(&mut self, times: &[Ticks]) {
         self.sums.push(sum(times));
         self.flat.extend_from_slice(times);

@@ -22,7 +22,7 @@
 //! For the device span, the kept device that begins first is measured, without head and without tails on other devices.
 //! The end of the step is part of the tails.
 //! With a horizon, only what may end before it is followed: then more devices can be kept. If states are closed at a pace, no schedule is
-//! faster in the long run.
+//! faster in the long run; there a state also takes the place of those in which more Ws wait.
 //! `docs/bounds.md` has the proofs, and statements that are false although they look true.
 
 mod chain;

@@ -6,8 +6,8 @@ use super::front::Front;
 use super::program::Steps;
 use crate::model::Ticks;
 
-/// States none of which is as good as another. A state is as good as another if it is nowhere later, and no more Ws of each kind wait:
-/// what it has run before the other are Ws, which only release memory.
+/// States none of which is as good as another. A state is as good as another if it is nowhere later and no more Ws of each kind wait in
+/// it. It lacks nothing that the other has: a W only releases memory, and nothing waits for it.
 #[derive(Debug, Default)]
 pub(super) struct States {
     /// By how many Ws of each kind wait: the times.
@@ -15,7 +15,8 @@ pub(super) struct States {
 }
 
 impl States {
-    /// Those that have not been taken before and for which the most Ws wait, and how many of each kind. Others may follow from them.
+    /// Those states that have not been taken before in which some numbers of Ws wait, and these numbers: the largest in all, because
+    /// others may follow from them.
     pub(super) fn take_new(&mut self) -> Option<(Vec<u32>, Vec<Vec<Ticks>>)> {
         let new = self.by_pending.iter_mut().filter(|(_, front)| front.has_new());
         let (pending, front) = new.max_by_key(|(pending, _)| pending.iter().sum::<u32>())?;
@@ -25,26 +26,29 @@ impl States {
     /// Adds a state unless another is as good, and returns whether it did; takes out those that are no better. Nothing when the steps
     /// run out.
     pub(super) fn insert(&mut self, pending: &[u32], times: &[Ticks], steps: &mut Steps) -> Option<bool> {
-        let mut compared = 0;
-        let no_more = |one: &[u32], other: &[u32]| one.iter().zip(other).all(|(one, other)| one <= other);
-        let mut ahead = self.by_pending.iter().filter(|(other, _)| no_more(other, pending));
-        let is_new = !ahead.any(|(_, front)| front.has_as_good(times, &mut compared));
-        if is_new {
-            let mut is_added = false;
-            for (other, front) in self.by_pending.iter_mut().filter(|(other, _)| no_more(pending, other)) {
-                front.remove_no_better(times, &mut compared);
-                if other == pending {
-                    front.push(times);
-                    is_added = true;
-                }
+        steps.take(times.len())?;
+        for (_, front) in self.by_pending.iter().filter(|(other, _)| are_no_more(other, pending)) {
+            let (is_late, compared) = front.has_as_good(times);
+            steps.take(compared)?;
+            if is_late {
+                return Some(false);
             }
-            if !is_added {
+        }
+        for (_, front) in self.by_pending.iter_mut().filter(|(other, _)| are_no_more(pending, other)) {
+            steps.take(front.remove_no_better(times))?;
+        }
+        match self.by_pending.get_mut(pending) {
+            Some(front) => front.push(times),
+            None => {
                 self.by_pending.insert(pending.to_vec(), Front::one(times));
             }
         }
-        steps.take(times.len() + compared)?;
-        Some(is_new)
+        Some(true)
     }
+}
+
+fn are_no_more(pending: &[u32], others: &[u32]) -> bool {
+    pending.iter().zip(others).all(|(one, other)| one <= other)
 }
 
 #[cfg(test)]
@@ -52,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn states_are_kept_as_good_as_which_none_is() {
+    fn a_state_is_kept_unless_another_is_as_good() {
         let (mut states, mut steps) = (States::default(), Steps(1000));
         let mut insert = |pending: [u32; 2], times: [i64; 2]| {
             let before = steps.0;
@@ -70,13 +74,17 @@ mod tests {
         assert_eq!(insert([0, 2], [2, 9]), (true, 2));
         assert_eq!(insert([0, 1], [1, 9]), (true, 5));
         assert_eq!(insert([1, 1], [9, 1]), (false, 4));
-        assert_eq!(states.insert(&[1, 1], &[Ticks(3), Ticks(3)], &mut Steps(3)), None);
+        // With fewer Ws to run, the same times are better.
+        assert_eq!([insert([3, 3], [0, 0]), insert([3, 2], [0, 0])], [(true, 2), (true, 3)]);
+        for steps in 0..3 {
+            assert_eq!(states.insert(&[1, 1], &[Ticks(3), Ticks(3)], &mut Steps(steps)), None);
+        }
         // Those for which most Ws wait come first, and none twice.
         let mut taken = Vec::new();
         while let Some((pending, new)) = states.take_new() {
             taken.extend(new.iter().map(|times| (pending.clone(), [times[0].0, times[1].0])));
         }
-        let kept = [([1, 1], [9, 1]), ([1, 1], [3, 3]), ([1, 0], [9, 9]), ([0, 1], [1, 9])];
+        let kept = [([3, 2], [0, 0]), ([1, 1], [9, 1]), ([1, 0], [9, 9]), ([0, 1], [1, 9])];
         assert_eq!(taken, kept.map(|(pending, times)| (pending.to_vec(), times)));
     }
 }
