@@ -8,6 +8,7 @@ use bubbleproof::certificate::{CHECK_STEPS, is_least_pace, steady_bound};
 use bubbleproof::encode::{BlockObjective, BlockOutcome};
 use bubbleproof::model::Model;
 use bubbleproof::optimize::block::{BlockEngine, BlockRequest, solve};
+use bubbleproof::optimize::periodic::{self, Effort};
 use bubbleproof::stop::Stop;
 use num_rational::Ratio;
 
@@ -53,17 +54,31 @@ fn takes(times: Times, devices: u32, capacity: i64) -> Takes {
 /// too long.
 const MORE_STEPS: u64 = 10 * CHECK_STEPS;
 
-/// How many steps there are to follow all devices at the pace of the best block.
-const MANY_STEPS: u64 = 2_000_000_000;
+/// How many steps there are to follow all devices at the pace of the best block. What takes most takes ten minutes and 14 GB.
+const MANY_STEPS: u64 = 8_000_000_000;
 
 /// The largest capacity with which all devices are followed so far. With more there are too many states.
-const MOST_FOLLOWED: i64 = 5;
+fn most_followed(times: Times) -> i64 {
+    if times == UNIT { 7 } else { 6 }
+}
 
 /// The most microbatches per interval of every problem.
 const MOST: u32 = 3;
 
-/// Problems in which a block of more microbatches is better, and how many.
-const FURTHER: [((Times, u32, i64), u32); 2] = [((UNIT, 6, 5), 6), ((UNEQUAL, 4, 5), 4)];
+/// What finds a block of more microbatches.
+#[derive(Clone, Copy)]
+enum By {
+    LazyClauses,
+    LocalSearch,
+}
+
+/// Problems in which a block of more microbatches is better, how many, and what finds it.
+const FURTHER: [((Times, u32, i64), u32, By); 4] = [
+    ((UNIT, 6, 5), 6, By::LazyClauses),
+    ((UNIT, 8, 7), 4, By::LocalSearch),
+    ((UNEQUAL, 4, 5), 4, By::LazyClauses),
+    ((UNEQUAL, 8, 8), 4, By::LocalSearch),
+];
 
 fn row(times: Times, devices: u32, capacity: i64) -> Vec<String> {
     let model = limited(&v(devices, times), capacity);
@@ -74,10 +89,10 @@ fn row(times: Times, devices: u32, capacity: i64) -> Vec<String> {
             best = best.min((exactly(&model, period), period));
         }
     }
-    let steps = if capacity <= MOST_FOLLOWED { MANY_STEPS } else { CHECK_STEPS };
+    let steps = if capacity <= most_followed(times) { MANY_STEPS } else { CHECK_STEPS };
     let further = FURTHER.iter().find(|&&(of, ..)| of == (times, devices, capacity));
-    if let Some(&(_, period)) = further {
-        best = best.min((shortened(&model, period), period));
+    if let Some(&(_, period, by)) = further {
+        best = best.min((shortened(&model, period, by), period));
     }
     if best.0 > bound && is_least_pace(&model, best.0, steps, &mut || false) {
         bound = best.0;
@@ -93,14 +108,36 @@ fn row(times: Times, devices: u32, capacity: i64) -> Vec<String> {
     vec![one.to_string(), several, period, bound.to_string(), verdict.to_owned()]
 }
 
-/// The least time per microbatch of blocks of so many, as lazy clause generation finds it.
-fn shortened(model: &Model, period: u32) -> Ratio<i64> {
-    let request = BlockRequest { passes: Passes::SPLIT, objective: BlockObjective::LeastInterval, period };
-    match solve(model, BlockEngine::Lcg, request, &Stop::after(LIMIT)) {
+/// How often the local search is begun, each time with other random choices.
+const SEARCHES: u64 = 3;
+
+/// The least time per microbatch of blocks of so many that is found.
+fn shortened(model: &Model, period: u32, by: By) -> Ratio<i64> {
+    let found = |outcome: Result<BlockOutcome, String>| match outcome {
         Ok(BlockOutcome::Optimal(best) | BlockOutcome::Bounded { best: Some(best), .. }) => {
             best.interval / i64::from(period)
         }
         other => panic!("no block of {period} microbatches: {other:?}"),
+    };
+    match by {
+        By::LazyClauses => {
+            let (passes, objective) = (Passes::SPLIT, BlockObjective::LeastInterval);
+            let request = BlockRequest { passes, objective, period };
+            found(
+                solve(model, BlockEngine::Lcg, request, &Stop::after(LIMIT))
+                    .map_err(|error| error.to_string()),
+            )
+        }
+        By::LocalSearch => {
+            let search = |seed| {
+                let effort = Effort { seed, ..Effort::default() };
+                found(
+                    periodic::least_interval(model, period, effort, &Stop::default())
+                        .map_err(|error| error.to_string()),
+                )
+            };
+            (0..SEARCHES).map(search).min().expect("there are searches")
+        }
     }
 }
 
