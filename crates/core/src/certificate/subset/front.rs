@@ -16,7 +16,9 @@ pub(super) struct Front {
 
 impl Front {
     pub(super) fn one(times: &[Ticks]) -> Self {
-        Self { flat: times.to_vec(), sums: vec![sum(times)], taken: 0 }
+        let mut front = Self::default();
+        front.push(Summed::new(times));
+        front
     }
 
     pub(super) fn len(&self) -> usize {
@@ -47,17 +49,18 @@ impl Front {
     /// compared. Nothing when the steps run out.
     pub(super) fn insert(&mut self, times: &[Ticks], steps: &mut Steps) -> Option<()> {
         steps.take(times.len() + self.len())?;
-        let (is_late, _) = self.has_as_good(times);
+        let summed = Summed::new(times);
+        let (is_late, _) = self.has_as_good(summed);
         if !is_late {
-            self.remove_no_better(times);
-            self.push(times);
+            self.remove_no_better(summed);
+            self.push(summed);
         }
         Some(())
     }
 
     /// Whether some are as good as these everywhere, and how many are compared with them.
-    pub(super) fn has_as_good(&self, times: &[Ticks]) -> (bool, usize) {
-        let (sum, mut compared) = (sum(times), 0);
+    pub(super) fn has_as_good(&self, Summed { times, sum }: Summed<'_>) -> (bool, usize) {
+        let mut compared = 0;
         let mut others = self.iter().zip(&self.sums).filter(|&(_, &other)| other <= sum);
         let has = others.any(|(other, _)| {
             compared += 1;
@@ -67,8 +70,8 @@ impl Front {
     }
 
     /// Takes out those that are nowhere better than these, and returns how many are compared with them.
-    pub(super) fn remove_no_better(&mut self, times: &[Ticks]) -> usize {
-        let (width, sum) = (times.len(), sum(times));
+    pub(super) fn remove_no_better(&mut self, Summed { times, sum }: Summed<'_>) -> usize {
+        let width = times.len();
         let at = |place: usize| place * width..(place + 1) * width;
         let (mut kept, mut taken, mut compared) = (0, 0, 0);
         for place in 0..self.len() {
@@ -92,8 +95,8 @@ impl Front {
     }
 
     /// Adds times without comparing them: none here may be as good, and they may be as good as none here.
-    pub(super) fn push(&mut self, times: &[Ticks]) {
-        self.sums.push(sum(times));
+    pub(super) fn push(&mut self, Summed { times, sum }: Summed<'_>) {
+        self.sums.push(sum);
         self.flat.extend_from_slice(times);
     }
 
@@ -121,7 +124,16 @@ fn is_as_good(one: &[Ticks], other: &[Ticks]) -> bool {
     one.iter().zip(other).all(|(a, b)| a <= b)
 }
 
-/// Each addition that stops at the largest number grows with both of its terms, and so does the sum with each of the times.
-fn sum(times: &[Ticks]) -> i64 {
-    times.iter().fold(0, |sum, time| sum.saturating_add(time.0))
+/// Times that are compared with many.
+#[derive(Clone, Copy)]
+pub(super) struct Summed<'a> {
+    times: &'a [Ticks],
+    /// Each addition that stops at the largest number grows with both of its terms, and so does the sum with each of the times.
+    sum: i64,
+}
+
+impl<'a> Summed<'a> {
+    pub(super) fn new(times: &'a [Ticks]) -> Self {
+        Self { times, sum: times.iter().fold(0, |sum, time| sum.saturating_add(time.0)) }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::front::Front;
+use super::front::{Front, Summed};
 use super::program::Steps;
 use crate::model::Ticks;
 
@@ -27,18 +27,19 @@ impl States {
     /// run out.
     pub(super) fn insert(&mut self, pending: &[u32], times: &[Ticks], steps: &mut Steps) -> Option<bool> {
         steps.take(times.len())?;
+        let summed = Summed::new(times);
         for (_, front) in self.by_pending.iter().filter(|(other, _)| are_no_more(other, pending)) {
-            let (is_late, compared) = front.has_as_good(times);
+            let (is_late, compared) = front.has_as_good(summed);
             steps.take(compared)?;
             if is_late {
                 return Some(false);
             }
         }
         for (_, front) in self.by_pending.iter_mut().filter(|(other, _)| are_no_more(pending, other)) {
-            steps.take(front.remove_no_better(times))?;
+            steps.take(front.remove_no_better(summed))?;
         }
         match self.by_pending.get_mut(pending) {
-            Some(front) => front.push(times),
+            Some(front) => front.push(summed),
             None => {
                 self.by_pending.insert(pending.to_vec(), Front::one(times));
             }
