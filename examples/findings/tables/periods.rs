@@ -113,27 +113,21 @@ const SEARCHES: u64 = 3;
 
 /// The least time per microbatch of blocks of so many that is found.
 fn shortened(model: &Model, period: u32, by: By) -> Ratio<i64> {
-    let found = |outcome: Result<BlockOutcome, String>| match outcome {
-        Ok(BlockOutcome::Optimal(best) | BlockOutcome::Bounded { best: Some(best), .. }) => {
-            best.interval / i64::from(period)
-        }
-        other => panic!("no block of {period} microbatches: {other:?}"),
+    let each = |outcome: &BlockOutcome| {
+        outcome.best().expect("a block fits into the memory").interval / i64::from(period)
     };
     match by {
         By::LazyClauses => {
             let (passes, objective) = (Passes::SPLIT, BlockObjective::LeastInterval);
             let request = BlockRequest { passes, objective, period };
-            found(
-                solve(model, BlockEngine::Lcg, request, &Stop::after(LIMIT))
-                    .map_err(|error| error.to_string()),
-            )
+            each(&solve(model, BlockEngine::Lcg, request, &Stop::after(LIMIT)).expect("it can be encoded"))
         }
         By::LocalSearch => {
             let search = |seed| {
                 let effort = Effort { seed, ..Effort::default() };
-                found(
-                    periodic::least_interval(model, period, effort, &Stop::default())
-                        .map_err(|error| error.to_string()),
+                each(
+                    &periodic::least_interval(model, period, effort, &Stop::default())
+                        .expect("it can be encoded"),
                 )
             };
             (0..SEARCHES).map(search).min().expect("there are searches")

@@ -52,6 +52,18 @@ fn several_microbatches_per_interval_beat_every_block_of_one() {
     }
 }
 
+/// Two rows of section 6 of docs/findings.md.
+#[test]
+fn four_microbatches_per_interval_may_beat_up_to_three() {
+    // No block of up to three takes less than 20/3 and 20, as an SMT solver proves.
+    for (times, capacity, effort, least) in [
+        ([1, 1, 1], 7, Effort { seed: 3, steps: 400_000 }, Ratio::new(26, 4)),
+        ([3, 4, 2], 8, Effort { seed: 0, steps: 120_000 }, Ratio::new(79, 4)),
+    ] {
+        assert_eq!(pace(&v(8, times, capacity), 4, effort), least, "{times:?}");
+    }
+}
+
 #[test]
 fn one_microbatch_per_interval_is_found_as_the_exact_program_finds_it() {
     for (times, devices, capacity) in
