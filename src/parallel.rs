@@ -36,6 +36,22 @@ pub fn map<P: Sync, R: Send>(threads: NonZeroUsize, pieces: &[P], work: impl Fn(
     done.into_iter().map(taken).collect()
 }
 
+/// What both make, one after the other if there is only one thread.
+pub fn both<A: Send, B>(
+    threads: NonZeroUsize,
+    one: impl FnOnce() -> A + Send,
+    other: impl FnOnce() -> B,
+) -> (A, B) {
+    if threads == NonZeroUsize::MIN {
+        return (one(), other());
+    }
+    thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        (one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), other)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,5 +65,13 @@ mod tests {
             assert_eq!(map(threads, &pieces, |piece| piece * piece), expected, "{threads}");
         }
         assert!(map(NonZeroUsize::MIN, &[0_u8; 0], |_| ()).is_empty());
+    }
+
+    #[test]
+    fn both_are_made_with_any_number_of_threads() {
+        for threads in [1, 2, 3] {
+            let threads = NonZeroUsize::new(threads).expect("positive");
+            assert_eq!(both(threads, || 1, || "two"), (1, "two"));
+        }
     }
 }

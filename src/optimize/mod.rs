@@ -38,6 +38,7 @@ mod lengths;
 pub mod mean;
 mod needless;
 mod needs;
+mod pace;
 mod partly;
 pub mod periodic;
 mod placed;
@@ -64,6 +65,7 @@ use crate::certificate::{
     Bound, CHECK_STEPS, Certificate, Objective, Optimality, STEPS, lower_bound_below, lower_bound_until,
 };
 use crate::model::{BeyondPasses, Model, Ticks};
+use crate::parallel;
 use crate::replay::Verdict;
 use crate::schedule::{Provenance, Schedule};
 use crate::stop::Stop;
@@ -502,7 +504,11 @@ fn searched(
     search.improve(options.effort / 8);
     let mut effort = options.exact_effort;
     let mut steps = STEPS_BELOW.min(options.effort as u64 / EFFORT_PER_STEP_BELOW);
-    raise_below(model, objective, steps, &mut bound, &mut search, &stop.within(stop.remaining() / 4));
+    // With all devices together, a bound may take as long as the rest.
+    let is_asked = options.use_all_time && objective == Objective::Makespan;
+    let mut pace = if is_asked { pace::Pace::new(model) } else { None };
+    let quarter = stop.within(stop.remaining() / 4);
+    raise_below(model, options, steps, &mut pace, &mut bound, &mut search, &quarter);
     if options.use_all_time && !search.is_done() {
         // Some devices alone need more steps than are worth it before a gap has been seen.
         search.tell("lower bounds");
@@ -513,12 +519,13 @@ fn searched(
     let mut proved = exhaust(model, space, options, effort, stop, &mut search)?;
     if proved.is_none() {
         search.improve(options.effort);
-        raise_below(model, objective, steps, &mut bound, &mut search, stop);
+        raise_below(model, options, steps, &mut pace, &mut bound, &mut search, stop);
     }
     while options.use_all_time && proved.is_none() && !search.is_done() {
         search.improve_again(options.effort);
         steps = steps.saturating_mul(2).min(MOST_STEPS_BELOW);
-        raise_below(model, objective, steps, &mut bound, &mut search, &stop.within(stop.remaining() / 4));
+        let quarter = stop.within(stop.remaining() / 4);
+        raise_below(model, options, steps, &mut pace, &mut bound, &mut search, &quarter);
         effort = effort.saturating_mul(2);
         proved = exhaust(model, space, options, effort, stop, &mut search)?;
     }
@@ -547,21 +554,33 @@ fn most_steps(stop: &Stop) -> u64 {
     )
 }
 
-/// Looks for a better bound up to the value of the best schedule, where the search is not done.
+/// Looks for a better bound up to the value of the best schedule, where the search is not done: what some devices show, and all
+/// together at a pace.
 fn raise_below(
     model: &Model,
-    objective: Objective,
+    options: &Options,
     steps: u64,
+    pace: &mut Option<pace::Pace>,
     bound: &mut Bound,
     search: &mut search::Search<'_>,
     stop: &Stop,
 ) {
     let Some(value) = search.value().filter(|_| !search.is_done()) else { return };
     search.tell("lower bounds");
-    if let Some(below) = lower_bound_below(model, objective, value, steps, &mut || stop.is_due()) {
-        raise(bound, below, search);
+    let of_some = || lower_bound_below(model, options.objective, value, steps, &mut || stop.is_due());
+    let at_pace = || {
+        let (pace, known) = (pace.as_mut()?, search.least_interval()?);
+        let steps = CHECK_STEPS.min(steps / STEPS_BELOW_PER_STEP_AT_A_PACE);
+        pace.bound(model, known, value, steps, &mut || stop.is_due())
+    };
+    let (of_some, at_pace) = parallel::both(options.threads, of_some, at_pace);
+    for other in of_some.into_iter().chain(at_pace) {
+        raise(bound, other, search);
     }
 }
+
+/// The bound at a pace is asked for several paces, and may be in vain for each.
+const STEPS_BELOW_PER_STEP_AT_A_PACE: u64 = 2;
 
 /// Takes another bound if it is better.
 fn raise(bound: &mut Bound, other: Bound, search: &mut search::Search<'_>) {

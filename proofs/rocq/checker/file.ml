@@ -211,7 +211,7 @@ let statement json =
         let get = fields "repetition" value ~required:[ "after"; "period"; "growth" ] ~optional:[] in
         ((u32 "after" (get "after"), u32 "period" (get "period")), i64 "growth" (get "growth"))) (get "repetition") in
       Checked.By_subset (list complain "devices" (u32 "devices") (get "devices"), repetition)
-    | ("offload" | "recomputation" | "ramps" | "weighed" | "link" | "horizon"), Some _ -> Checked.By_other
+    | ("offload" | "recomputation" | "ramps" | "weighed" | "link" | "horizon" | "pace"), Some _ -> Checked.By_other
     | _ -> raise (complain "reason") in
   let optimal = match variant "optimality" (get "optimality") with
     | "open", None -> Checked.Open

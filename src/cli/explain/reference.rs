@@ -77,6 +77,7 @@ mod tests {
             BoundReason::Link { link: Link::Pair { from: device, to: Device(1) }, work, head, tail },
             BoundReason::Subset { devices: vec![device], repetition: None },
             BoundReason::Horizon { devices: vec![device], end: zero },
+            BoundReason::Pace { devices: vec![device], microbatches: 1, ticks: zero, end: zero },
         ] {
             assert!(is_there(Reference::bound(reason.section())), "{reason:?}");
         }

@@ -9,10 +9,13 @@ mod improve;
 mod list;
 mod propose;
 
+use num_rational::Ratio;
+
 use self::arena::{Arena, Candidate, Level, Origin};
 use self::list::{Unrepeated, Way};
 use super::partly::Partly;
 use super::periodic::Several;
+use super::placed;
 use super::{Options, Progress, Stop};
 use crate::block::Block;
 use crate::catalog::Proposal;
@@ -135,6 +138,12 @@ impl<'a> Search<'a> {
     /// The value of the best orders so far, in ticks.
     pub(super) fn value(&self) -> Option<Ticks> {
         self.whole.pool.best().map(Ticks)
+    }
+
+    /// The least time per microbatch of the blocks so far that keep to the capacities, in ticks.
+    pub(super) fn least_interval(&self) -> Option<Ratio<i64>> {
+        let fit = self.blocks.iter().filter(|block| placed::fits(&self.whole.level.model, block));
+        fit.map(|block| block.interval() / i64::from(block.period())).min()
     }
 
     /// The best few so far, best first.

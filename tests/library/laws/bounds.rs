@@ -2,7 +2,7 @@
 
 use bubbleproof::certificate::{
     Bound, BoundError, BoundReason, Objective, Repetition, holds, interval_bound, is_least_pace, lower_bound,
-    lower_bound_below, lower_bound_of, lower_bound_within,
+    lower_bound_at_pace, lower_bound_below, lower_bound_of, lower_bound_within,
 };
 use bubbleproof::model::{
     Costs, Device, Kind, Memory, Microbatch, Model, Pass, Placement, Stage, Ticks, Transient, Units,
@@ -151,6 +151,11 @@ proptest! {
             prop_assert!(below.is_none_or(|below| below.value <= optimum), "{optimum} up to {end}");
         }
         prop_assert!(!is_least_pace(&model, beaten_by(&model, optimum), 20_000, &mut || false), "{optimum}");
+        for pace in [interval_bound(&model), Ratio::new(optimum.0, 2 * i64::from(model.microbatches()))] {
+            let end = optimum + Ticks(9);
+            let bound = lower_bound_at_pace(&model, pace, end, 20_000, &mut || false);
+            prop_assert!(bound.is_none_or(|bound| bound.value <= optimum), "{optimum} at {pace}");
+        }
     }
 }
 
@@ -211,6 +216,20 @@ proptest! {
                     prop_assert_eq!(bound.value, Ticks(optimum), "nothing is left out");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn no_schedule_ends_before_what_is_shown_at_a_pace(
+        model in small(), ticks in 0..60_i64, parts in 1..4_i64, more in 0..20_i64,
+    ) {
+        let optimum = optimum(&model, &[Kind::F, Kind::I, Kind::W], Objective::Makespan);
+        let Some(optimum) = optimum else { return Ok(()) };
+        for pace in [Ratio::new(ticks, parts), interval_bound(&model), Ratio::new(optimum, 2 * parts)] {
+            let end = Ticks(optimum + more);
+            let Some(bound) = lower_bound_at_pace(&model, pace, end, ENOUGH / 20, &mut || false) else { continue };
+            prop_assert!(bound.value <= Ticks(optimum), "{pace} {end}: {bound:?} but {optimum} is possible");
+            prop_assert_eq!(holds(&model, Objective::Makespan, &bound), Ok(()));
         }
     }
 

@@ -1,5 +1,6 @@
 //! The best bound on an objective, and whether a bound that is claimed holds.
 
+use num_integer::Integer;
 use num_rational::Ratio;
 
 use super::path::{Paths, critical_path};
@@ -186,6 +187,65 @@ pub fn is_least_pace(model: &Model, pace: Ratio<i64>, steps: u64, is_over: &mut 
     })
 }
 
+/// The makespan that all devices show together that have a capacity and hold something for every stage, up to a value, where
+/// [no schedule](is_least_pace) takes less than `pace` ticks for each microbatch in the long run. With the least pace of all schedules
+/// it often shows more than some devices do up to the same value.
+///
+/// Nothing where the steps do not show that of the pace, when `is_over` says so, for a pace or a value below 0 or above
+/// [`Model::MAX_TOTAL`], for times that are too long to be followed for so many steps, and for models with two directions. Where the
+/// model says more than passes and latencies, its relaxation may take as many steps again.
+pub fn lower_bound_at_pace(
+    model: &Model,
+    pace: Ratio<i64>,
+    value: Ticks,
+    steps: u64,
+    is_over: &mut dyn FnMut() -> bool,
+) -> Option<Bound> {
+    one_direction(model).ok()?;
+    let (microbatches, ticks) = (u32::try_from(*pace.denom()).ok()?, Ticks(*pace.numer()));
+    if !may_be_claimed(&[ticks, value]) {
+        return None;
+    }
+    let mut best: Option<Bound> = None;
+    for followed in followed(&model.with_own_links()) {
+        if best.as_ref().is_some_and(|best| best.value == value) {
+            break;
+        }
+        let devices = subset::bounded(&followed);
+        if !devices.is_empty()
+            && let Some(shown) = at_pace(&followed, &devices, (ticks, microbatches), value, steps, is_over)
+        {
+            let reason = BoundReason::Pace { devices, microbatches, ticks, end: value };
+            best = best.into_iter().chain([Bound { value: shown, reason }]).reduce(better);
+        }
+    }
+    best
+}
+
+/// Whether times are such as a certificate may name.
+fn may_be_claimed(times: &[Ticks]) -> bool {
+    times.iter().all(|time| (0..=Model::MAX_TOTAL).contains(&time.0))
+}
+
+/// The makespan that devices show at a pace, up to a horizon: so many ticks for so many microbatches.
+fn at_pace(
+    model: &Model,
+    devices: &[Device],
+    (ticks, microbatches): (Ticks, u32),
+    end: Ticks,
+    steps: u64,
+    is_over: &mut dyn FnMut() -> bool,
+) -> Option<Ticks> {
+    let parts = i64::from(microbatches);
+    // How many microbatches there are counts once, and does not make the ticks too fine.
+    let fine = model.with_microbatches(1).and_then(|model| model.in_finer_ticks(parts)).ok()?;
+    let all = Ticks(ticks.0.checked_mul(i64::from(model.microbatches()))?);
+    let end = Ticks(end.0.checked_mul(parts)?.checked_sub(all.0)?);
+    let (paths, steps) = (Paths::new(&fine), &mut Steps(steps));
+    let beyond = subset::least_beyond_pace(&fine, &paths, devices, ticks, end, steps, is_over)?;
+    Some(Ticks(Integer::div_ceil(&(all + beyond).0, &parts)))
+}
+
 /// Checks that a bound follows from its reason, and the reason from the model: it computes every figure again and
 /// believes none.
 ///
@@ -241,12 +301,23 @@ pub fn holds(model: &Model, objective: Objective, bound: &Bound) -> Result<(), B
         }
         BoundReason::Horizon { devices, end } => {
             ascending(model, devices)?;
-            if !(0..=Model::MAX_TOTAL).contains(&end.0) {
+            if !may_be_claimed(&[*end]) {
                 return Err(BoundError::Figures(bound.reason.clone()));
             }
             by_states(&apart, bound.value, |followed| {
                 let (paths, steps) = (Paths::new(followed), &mut Steps(CHECK_STEPS));
                 subset::least_below(followed, &paths, devices, objective, *end, steps)
+                    .ok_or(BoundError::TooLarge)
+            })?
+        }
+        BoundReason::Pace { devices, microbatches, ticks, end } => {
+            ascending(model, devices)?;
+            let is_makespan = objective == Objective::Makespan;
+            if !is_makespan || *microbatches == 0 || !may_be_claimed(&[*ticks, *end]) {
+                return Err(BoundError::Figures(bound.reason.clone()));
+            }
+            by_states(&apart, bound.value, |followed| {
+                at_pace(followed, devices, (*ticks, *microbatches), *end, CHECK_STEPS, &mut || false)
                     .ok_or(BoundError::TooLarge)
             })?
         }

@@ -48,8 +48,8 @@ mod work;
 
 pub use area::interval_bound;
 pub use bound::{
-    STEPS, closed_bounds, holds, is_least_pace, lower_bound, lower_bound_below, lower_bound_of,
-    lower_bound_until, lower_bound_within, steady_bound, steady_bound_until,
+    STEPS, closed_bounds, holds, is_least_pace, lower_bound, lower_bound_at_pace, lower_bound_below,
+    lower_bound_of, lower_bound_until, lower_bound_within, steady_bound, steady_bound_until,
 };
 pub use check::{CertificateError, Checked, Claim, check, check_plan};
 pub use cuts::{

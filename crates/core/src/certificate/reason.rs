@@ -170,6 +170,17 @@ pub enum BoundReason {
         /// The horizon, in ticks: the bound is no more.
         end: Ticks,
     },
+    /// Some devices alone need this long, as no schedule of them is faster than a pace (section *At a pace*).
+    Pace {
+        /// The devices, in ascending order.
+        devices: Vec<Device>,
+        /// In the long run, so many microbatches take at least `ticks`.
+        microbatches: u32,
+        /// The time that they take, in ticks.
+        ticks: Ticks,
+        /// A horizon, in ticks: the bound is no more.
+        end: Ticks,
+    },
 }
 
 impl BoundReason {
@@ -186,7 +197,9 @@ impl BoundReason {
             | Self::Ramps { device }
             | Self::Offload { device }
             | Self::Recomputation { device, .. } => std::slice::from_ref(device),
-            Self::Subset { devices, .. } | Self::Horizon { devices, .. } => devices,
+            Self::Subset { devices, .. } | Self::Horizon { devices, .. } | Self::Pace { devices, .. } => {
+                devices
+            }
         }
     }
 
@@ -206,7 +219,8 @@ impl BoundReason {
             | Self::Recomputation { .. }
             | Self::Weighed(_)
             | Self::Link { .. }
-            | Self::Horizon { .. } => false,
+            | Self::Horizon { .. }
+            | Self::Pace { .. } => false,
         }
     }
 
@@ -226,6 +240,7 @@ impl BoundReason {
             Self::Link { .. } => "Links",
             Self::Subset { .. } => "Some devices alone",
             Self::Horizon { .. } => "Up to a horizon",
+            Self::Pace { .. } => "At a pace",
         }
     }
 
@@ -330,6 +345,19 @@ impl BoundReason {
                 alone(devices),
                 time(*end)
             ),
+            Self::Pace { devices, microbatches, ticks, end } => {
+                let each = match microbatches {
+                    1 => "each microbatch takes".to_owned(),
+                    _ => format!("every {microbatches} microbatches take"),
+                };
+                format!(
+                    "{} this long, even if all other devices could run any number of passes at once: in the long run, {each} \
+                     at least {}; what cannot end before {} was not followed to its end",
+                    alone(devices),
+                    time(*ticks),
+                    time(*end)
+                )
+            }
         }
     }
 }

@@ -365,11 +365,16 @@ fn all_bounds(model: &Model, objective: Objective) -> Vec<Bound> {
         let end = lower_bound_of(model, objective, &[device], STEPS)?.value - Ticks(1);
         Some(Bound { value: end, reason: BoundReason::Horizon { devices: vec![device], end } })
     });
+    // So is one at a pace.
+    let at_pace = |end| lower_bound_at_pace(model, interval_bound(model), end, STEPS, &mut || false);
+    let at_pace = at_pace(Ticks(Model::MAX_TOTAL)).and_then(|bound| at_pace(bound.value - Ticks(1)));
+    let at_pace = at_pace.filter(|_| objective == Objective::Makespan);
     devices()
         .flat_map(|device| bound::of_device(&real, &paths, device, objective))
         .chain(devices().flat_map(|device| trade::bounds(&real, &paths, device, objective)))
         .chain(of_subsets)
         .chain(up_to_horizons)
+        .chain(at_pace)
         .collect()
 }
 
@@ -551,7 +556,7 @@ fn no_figure_of_any_reason_can_be_changed() {
             seen.extend(reason.as_object().and_then(|reason| reason.keys().next().cloned()));
         }
     }
-    let all = ["area", "chain", "horizon", "ramps", "recomputation", "subset", "turnover", "windows"];
+    let all = ["area", "chain", "horizon", "pace", "ramps", "recomputation", "subset", "turnover", "windows"];
     assert_eq!(
         seen.iter().collect::<Vec<_>>(),
         all,

@@ -106,6 +106,11 @@ fn grown<V: PartialOrd, T>(
     }
 }
 
+/// The devices whose capacities keep the number of states in bounds.
+pub(in crate::certificate) fn bounded(model: &Model) -> Vec<Device> {
+    Device::all(model.devices()).filter(|&device| is_bounded(model, device)).collect()
+}
+
 /// Whether a capacity keeps the number of states in bounds.
 pub(super) fn is_bounded(model: &Model, device: Device) -> bool {
     let stages = model.placement().stages_of(device);

@@ -22,7 +22,7 @@ use crate::certificate::{Bound, BoundReason, Objective, Window};
 use crate::model::{Device, Model, Ticks};
 
 /// The most devices that may be kept.
-const MOST_DEVICES: usize = 16;
+pub(super) const MOST_DEVICES: usize = 16;
 
 /// The most microbatches that are followed one by one.
 const MOST_MICROBATCHES: u32 = 1024;
@@ -79,6 +79,20 @@ impl Horizon {
             last: last.collect(),
             after_links: after.collect(),
             least,
+        }
+    }
+
+    /// The horizon of what any number of microbatches have still to run once the last of them has begun, in the times of the states.
+    pub(super) fn of_ends(chain: &Chain, end: Ticks) -> Self {
+        let nothing = Window { length: Ticks::ZERO, work: Ticks::ZERO };
+        let devices = chain.capacity.len();
+        Self {
+            objective: Objective::Makespan,
+            end,
+            microbatches: 0,
+            last: vec![nothing; devices],
+            after_links: vec![Ticks::ZERO; devices],
+            least: vec![Ticks::ZERO],
         }
     }
 

@@ -35,8 +35,8 @@ mod state;
 mod states;
 
 use self::chain::Chain;
-pub(super) use self::choose::{best_bound, bound_of, steady};
-pub(super) use self::closed::is_closed;
+pub(super) use self::choose::{best_bound, bound_of, bounded, steady};
+pub(super) use self::closed::{is_closed, least_beyond_pace};
 pub(super) use self::horizon::{best_below, least_below};
 use self::program::Layer;
 pub(super) use self::program::Steps;

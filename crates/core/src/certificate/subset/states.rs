@@ -23,6 +23,12 @@ impl States {
         Some((pending.clone(), front.take_new()))
     }
 
+    /// The least of the last times of states in which no W waits.
+    pub(super) fn least_end(&self) -> Option<Ticks> {
+        let done = self.by_pending.iter().filter(|(pending, _)| pending.iter().all(|&count| count == 0));
+        done.flat_map(|(_, front)| front.iter()).filter_map(|times| times.last().copied()).min()
+    }
+
     /// Adds a state unless another is as good, and returns whether it did; takes out those that are no better. Nothing when the steps
     /// run out.
     pub(super) fn insert(&mut self, pending: &[u32], times: &[Ticks], steps: &mut Steps) -> Option<bool> {

@@ -2,7 +2,9 @@ use num_rational::Ratio;
 
 use super::*;
 use crate::certificate::subset::{Followed, Subset};
-use crate::certificate::{STEPS, steady_bound};
+use crate::certificate::{
+    Bound, BoundError, BoundReason, Objective, STEPS, holds, lower_bound_at_pace, steady_bound,
+};
 use crate::model::{Overlap, PairDurations, Placement, Units};
 
 fn limited(placement: Placement, capacity: i64, costs: [i64; 4]) -> Model {
@@ -72,7 +74,7 @@ fn the_steps_at_a_pace_are_as_ever() {
         (v(4, 3, [1, 1, 1, 0]), Ratio::new(19, 2)),
     ]
     .map(|(model, pace)| spent(&model, pace, STEPS));
-    assert_eq!(needed, [286_238, 2_291, 418, 25_244, 7_716].map(Some));
+    assert_eq!(needed, [312_126, 3_695, 706, 26_196, 11_316].map(Some));
 }
 
 /// With as many steps, smaller sets of devices that are followed without a pace in mind show less: the example of docs/bounds.md, and
@@ -88,6 +90,109 @@ fn all_devices_at_a_pace_show_more_than_some_without() {
         assert_eq!(steady_bound(&model, most), of_some, "{devices}");
         assert!(!is_least_pace(&model, pace + Ratio::new(1, 4), most), "{devices}");
     }
+}
+
+/// The makespans of all numbers of microbatches up to this, by the sets of states of all devices: nothing is left out.
+fn makespans(model: &Model, most: u32) -> Vec<i64> {
+    let devices: Vec<Device> = Device::all(model.devices()).collect();
+    let mut subset = Subset::new(model, &Paths::new(model), &devices);
+    subset.begin(most, &mut Steps(100 * STEPS)).expect("it is small");
+    let values = subset.values(most, None, Objective::Makespan, &mut Steps(100 * STEPS));
+    values.iter().map(|value| value.0).collect()
+}
+
+/// What is shown up to an end is that, or else the pace for every microbatch and, besides, what it takes at the least for any number of
+/// them.
+#[test]
+fn the_makespan_at_a_pace_is_that_of_the_best_number_of_microbatches() {
+    let costs = [[1, 1, 1, 0], [3, 4, 2, 0], [2, 1, 5, 3], [2, 0, 3, 1]];
+    let placements = [Placement::v(2), Placement::linear(2), Placement::linear(3), Placement::looped(2, 2)];
+    let mut best = Vec::new();
+    for (placement, costs) in placements.iter().flat_map(|one| costs.map(|costs| (one, costs))) {
+        for capacity in 2..=4 {
+            let model = limited(placement.clone().expect("a placement"), capacity, costs);
+            let optima = makespans(&model, 14);
+            let most_work = Ratio::from_integer(model.most_work().0);
+            for pace in [most_work, most_work - Ratio::new(1, 3), Ratio::from_integer(0)] {
+                let beyond = |(count, &value): (usize, &i64)| {
+                    Ratio::from_integer(value) - pace * i64::try_from(count).expect("it is small")
+                };
+                let least = optima.iter().enumerate().skip(1).map(beyond).min().expect("there are some");
+                let number = optima.iter().enumerate().skip(1).position(|of| beyond(of) == least);
+                best.push(number.expect("it is one of them") + 1);
+                for microbatches in [1, 40] {
+                    let model = model.with_microbatches(microbatches).expect("a number");
+                    let value = (least + pace * i64::from(microbatches)).ceil().to_integer();
+                    for end in [value - 1, value, value + 50] {
+                        let end = Ticks(end.max(0));
+                        let bound = lower_bound_at_pace(&model, pace, end, STEPS, &mut || false);
+                        let bound = bound.unwrap_or_else(|| panic!("{pace}: {model:?}"));
+                        assert_eq!(bound.value, Ticks(value).min(end), "{pace} {end}: {model:?}");
+                        assert_eq!(holds(&model, Objective::Makespan, &bound), Ok(()));
+                        let more = Bound { value: bound.value + Ticks(1), ..bound };
+                        assert!(holds(&model, Objective::Makespan, &more).is_err());
+                    }
+                }
+            }
+        }
+    }
+    assert!(best.contains(&1) && best.iter().any(|&number| (2..6).contains(&number)), "{best:?}");
+    assert!(best.iter().all(|&number| number < 14), "others would be better still: {best:?}");
+}
+
+/// The example of docs/bounds.md.
+#[test]
+fn all_devices_at_a_pace_bound_the_makespan() {
+    let model = limited(Placement::linear(8).expect("a placement"), 4, [3, 4, 2, 0]);
+    let model = model.with_microbatches(32).expect("a number");
+    let at = |pace, end| {
+        lower_bound_at_pace(&model, pace, Ticks(end), STEPS, &mut || false).map(|bound| bound.value.0)
+    };
+    assert_eq!(at(Ratio::new(63, 4), 521), Some(520));
+    assert_eq!(at(Ratio::new(63, 4), 519), Some(519));
+    assert_eq!(at(Ratio::from_integer(16), 521), None, "some schedule is faster");
+}
+
+#[test]
+fn a_claim_at_a_pace_has_figures_that_may_be() {
+    let model = v(3, 3, [3, 4, 2, 1]).with_microbatches(6).expect("a number");
+    let judged = |devices: &[u32], (ticks, microbatches): (i64, u32), end: i64, value: i64| {
+        let devices = devices.iter().copied().map(Device).collect();
+        let reason = BoundReason::Pace { devices, microbatches, ticks: Ticks(ticks), end: Ticks(end) };
+        holds(&model, Objective::Makespan, &Bound { value: Ticks(value), reason })
+    };
+    assert_eq!(judged(&[0, 1, 2], (39, 2), 50, 50), Ok(()));
+    assert_eq!(
+        judged(&[0, 1, 2], (39, 2), 50, 51),
+        Err(BoundError::Value { claimed: Ticks(51), shown: Ticks(50) })
+    );
+    assert_eq!(judged(&[2], (18, 1), 50, 50), Ok(()));
+    for (pace, end) in [((-1, 1), 50), ((18, 0), 50), ((18, 1), -1), ((i64::MAX, 1), 50), ((18, 1), i64::MAX)]
+    {
+        assert!(matches!(judged(&[0, 1, 2], pace, end, 50), Err(BoundError::Figures(_))), "{pace:?} {end}");
+    }
+    let most = (Model::MAX_TOTAL, u32::MAX);
+    assert_eq!(judged(&[0, 1, 2], most, Model::MAX_TOTAL, 50), Err(BoundError::TooLarge));
+    let many = Model::equal_stages(Placement::linear(17).expect("a placement"), 2, [3, 4, 2, 0]);
+    let many =
+        many.and_then(|model| model.with_uniform_activation_capacity(Some(Units(1)))).expect("a model");
+    for (devices, is_followed) in [(16, true), (17, false)] {
+        let devices = Device::all(devices).collect();
+        let reason = BoundReason::Pace { devices, microbatches: 1, ticks: Ticks(9), end: Ticks(100) };
+        let judged = holds(&many, Objective::Makespan, &Bound { value: Ticks(100), reason });
+        assert_eq!(judged, if is_followed { Ok(()) } else { Err(BoundError::TooLarge) });
+    }
+    assert_eq!(judged(&[], (18, 1), 50, 50), Err(BoundError::Order));
+    assert_eq!(judged(&[2, 0], (18, 1), 50, 50), Err(BoundError::Order));
+    assert!(matches!(judged(&[0, 3], (18, 1), 50, 50), Err(BoundError::Device { .. })));
+    let at = |pace, end| lower_bound_at_pace(&model, pace, Ticks(end), STEPS, &mut || false);
+    assert_eq!(at(Ratio::from_integer(-1), 50), None);
+    assert_eq!(at(Ratio::from_integer(1), -1), None);
+    let bound = at(Ratio::new(39, 2), 50).expect("it is closed");
+    assert!(matches!(holds(&model, Objective::DeviceSpan, &bound), Err(BoundError::Figures(_))));
+    let both = limited(Placement::bidirectional(2).expect("a placement"), 4, [1, 1, 1, 0]);
+    assert_eq!(lower_bound_at_pace(&both, Ratio::from_integer(1), Ticks(9), STEPS, &mut || false), None);
+    assert!(matches!(holds(&both, Objective::Makespan, &bound), Err(BoundError::Directions(2))));
 }
 
 #[test]
@@ -162,6 +267,7 @@ fn two_directions_and_times_that_may_overflow_are_not_followed() {
     assert!(!is_least_pace(&model, Ratio::new(1, most + 1), STEPS));
     assert!(!is_least_pace(&model, Ratio::new(1, i64::MAX), STEPS), "there are no such ticks");
     assert!(!is_least_pace(&model, Ratio::new(1, 2), 0));
+    assert!(!is_least_pace(&model, Ratio::from_integer(-1), STEPS), "time would be given back");
     assert!(!is_least_pace(&model, Ratio::new(1, 2), u64::MAX), "the steps are too many");
     let model = v(2, 2, [most, 1, 1, 0]);
     assert!(is_least_pace(&model, Ratio::from_integer(most), STEPS));
