@@ -40,7 +40,7 @@ pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(Strin
         let passes =
             std::iter::once(Passes::SPLIT).chain(model.memory().checkpoint.is_some().then_some(again));
         let least = |passes: Passes| {
-            let best = zone::least_interval(&scaled, passes, stop).ok()?;
+            let best = zone::short_interval(&scaled, passes, stop).ok()?;
             // Checkpoints hold so little that nothing else keeps a microbatch from taking many intervals.
             if passes.recompute { zone::soonest_done(&scaled, passes, best, stop).ok() } else { Some(best) }
         };

@@ -92,11 +92,44 @@ pub fn is_applicable(placement: &Placement) -> bool {
 /// When the placement has no chain, no block keeps to the capacities, it is time to stop, or the times are
 /// too large.
 pub fn least_interval(model: &Model, passes: Passes, stop: &Stop) -> Result<CheckedBlock, ZoneError> {
+    let mut known = None;
+    lower_interval(model, passes, stop, &mut known)?;
+    known.ok_or(ZoneError::Infeasible(None))
+}
+
+/// A block of short interval under the model's capacities: the one of [`least_interval`], or the best that was found before it was
+/// time to stop.
+///
+/// # Errors
+/// When there is no block yet.
+pub(super) fn short_interval(model: &Model, passes: Passes, stop: &Stop) -> Result<CheckedBlock, ZoneError> {
+    let mut known = None;
+    let ended = lower_interval(model, passes, stop, &mut known);
+    best_so_far(ended, known)
+}
+
+/// What is known once a search has ended or been stopped.
+fn best_so_far(ended: Result<(), ZoneError>, known: Option<CheckedBlock>) -> Result<CheckedBlock, ZoneError> {
+    match (ended, known) {
+        (Ok(()) | Err(ZoneError::TimeUp), Some(known)) => Ok(known),
+        (Err(error), _) => Err(error),
+        (Ok(()), None) => Err(ZoneError::Infeasible(None)),
+    }
+}
+
+/// Puts the block of least interval in place of the one that is known. Where that interval is the most work of a device, blocks that
+/// need ever less memory come before it.
+fn lower_interval(
+    model: &Model,
+    passes: Passes,
+    stop: &Stop,
+    known: &mut Option<CheckedBlock>,
+) -> Result<(), ZoneError> {
     let pipeline = Pipeline::new(model, passes, None, stop)?;
     let work = passes.most_work(model).0;
     let floor = floor(model, passes);
     if floor == Interval::from_integer(work.into()) {
-        match least_memory(model, passes, Ratio::from_integer(work), stop) {
+        match lower_memory(model, passes, Ratio::from_integer(work), stop, known) {
             Err(ZoneError::Infeasible(_)) => {}
             decided => return decided,
         }
@@ -119,7 +152,8 @@ pub fn least_interval(model: &Model, passes: Passes, stop: &Stop) -> Result<Chec
             None => below = probe,
         }
     }
-    best.into_block()
+    *known = Some(best.into_block()?);
+    Ok(())
 }
 
 /// The block of least memory (largest peak over the devices) at an interval, within the capacities.
@@ -133,6 +167,19 @@ pub fn least_memory(
     interval: Ratio<i64>,
     stop: &Stop,
 ) -> Result<CheckedBlock, ZoneError> {
+    let mut known = None;
+    lower_memory(model, passes, interval, stop, &mut known)?;
+    known.ok_or(ZoneError::Infeasible(Some(interval)))
+}
+
+/// Puts blocks of ever less memory at an interval in place of the one that is known.
+fn lower_memory(
+    model: &Model,
+    passes: Passes,
+    interval: Ratio<i64>,
+    stop: &Stop,
+    known: &mut Option<CheckedBlock>,
+) -> Result<(), ZoneError> {
     if *interval.numer() <= 0 {
         return Err(ZoneError::NotPositive(interval));
     }
@@ -141,23 +188,22 @@ pub fn least_memory(
     if at < Interval::from_integer(passes.most_work(model).0.into()) {
         return Err(ZoneError::Infeasible(Some(interval)));
     }
-    let mut best: Option<CheckedBlock> = None;
     // From below in growing steps, so that the wide programs of large capacities are not solved.
     let (mut infeasible, mut step) = (memory_floor(model, at).min(most - 1), 1);
-    while best.as_ref().is_none_or(|best| best.peak_max().0 - infeasible > 1) {
-        let limit = match &best {
-            Some(best) => infeasible + (best.peak_max().0 - infeasible) / 2,
+    while known.as_ref().is_none_or(|known| known.peak_max().0 - infeasible > 1) {
+        let limit = match known {
+            Some(known) => infeasible + (known.peak_max().0 - infeasible) / 2,
             None if infeasible >= most => return Err(ZoneError::Infeasible(Some(interval))),
             None => infeasible.saturating_add(step).min(most),
         };
         let pipeline = Pipeline::new(model, passes, Some(limit), stop)?;
         if let Some(found) = pipeline.solve(at)? {
-            best = Some(found.into_block()?);
+            *known = Some(found.into_block()?);
         } else {
             (infeasible, step) = (limit, step.saturating_mul(2));
         }
     }
-    best.ok_or(ZoneError::Infeasible(Some(interval)))
+    Ok(())
 }
 
 /// A block at the interval of a known one, within the capacities, in which a microbatch is done soonest. The time from its first F to

@@ -27,6 +27,21 @@ fn least_memory_at_the_interval_of_the_work_is_as_known() {
 }
 
 #[test]
+fn the_block_that_was_found_before_it_was_time_to_stop_is_kept() {
+    let model = v(4, [3, 4, 2], 0, Some(6));
+    let known = least_interval(&model, Passes::SPLIT, &Stop::default()).expect("a block");
+    assert_eq!(short_interval(&model, Passes::SPLIT, &Stop::default()), Ok(known.clone()));
+    let of = |ended, is_known: bool| best_so_far(ended, is_known.then(|| known.clone()));
+    assert_eq!(of(Ok(()), true), Ok(known.clone()));
+    assert_eq!(of(Err(ZoneError::TimeUp), true), Ok(known.clone()));
+    assert_eq!(of(Err(ZoneError::TimeUp), false), Err(ZoneError::TimeUp));
+    assert_eq!(of(Err(ZoneError::Overflow), true), Err(ZoneError::Overflow), "it is no answer to a defect");
+    let due = Stop::after(Duration::ZERO);
+    assert_eq!(short_interval(&model, Passes::SPLIT, &due), Err(ZoneError::TimeUp));
+    assert_eq!(least_interval(&model, Passes::SPLIT, &due), Err(ZoneError::TimeUp));
+}
+
+#[test]
 fn least_interval_at_the_memory_of_v_min_is_as_known() {
     for (devices, known) in [(3, 18), (4, 21), (5, 18), (6, 21), (7, 24)] {
         let capacity = 2 * ((i64::from(devices) + 4) / 3);
