@@ -1,6 +1,6 @@
 //! Lower bounds: those that the [core](crate::certificate) derives from the model alone, and the one for which it has to be given
-//! weights, where pairs save time or recomputation saves memory. The weights are the solution of a linear program in floating
-//! point. The core derives the bound from them in whole numbers, and any weights give one that is true.
+//! weights, where pairs save time, or recomputation or copies to the host save memory. The weights are the solution of a linear program
+//! in floating point. The core derives the bound from them in whole numbers, and any weights give one that is true.
 
 #[cfg(feature = "milp")]
 mod program;
@@ -22,8 +22,8 @@ pub fn lower_bound_until(
 }
 
 /// The bound that weighs what saves time against the memory that it takes, with the best weights there are. Nothing
-/// where no pair saves time and nothing can be recomputed, where there is too much to weigh, or in a build without a solver for
-/// linear programs.
+/// where no pair saves time and nothing can be recomputed or offloaded, where there is too much to weigh, or in a build without a solver
+/// for linear programs.
 #[must_use]
 pub fn weighed(model: &Model, objective: Objective) -> Option<Bound> {
     program::weighed(model, objective)

@@ -1,7 +1,7 @@
 //! The linear program for the weights, solved by microlp: it is in every build that has a solver, so all builds
 //! find the same bound.
 //!
-//! It is the dual of the one that chooses pairs and what to recompute. A time is a multiple of the most work of a device for a
+//! It is the dual of the one that chooses pairs, what to recompute and what to offload. A time is a multiple of the most work of a device for a
 //! microbatch, so that no coefficient is far from one.
 
 use good_lp::solvers::microlp::microlp;
@@ -20,15 +20,16 @@ const WHOLE: f64 = 1e8;
 
 /// The bound from the best weights.
 pub(super) fn weighed(model: &Model, objective: Objective) -> Option<Bound> {
-    if !model.has_cheaper_pairs() && (model.recompute_levels() == 0 || model.offload().is_some()) {
+    let choices = 1 + model.recompute_levels() + usize::from(model.offload().is_some());
+    if !model.has_cheaper_pairs() && choices == 1 {
         return None;
     }
     let stages = model.stages() as usize;
-    if rows(stages, 1 + model.recompute_levels(), 0) > MOST_ROWS {
+    if rows(stages, choices, 0) > MOST_ROWS {
         return None;
     }
     let terms = weighed_terms(model, objective);
-    if rows(stages, 1 + model.recompute_levels(), terms.pairs.len()) > MOST_ROWS {
+    if rows(stages, choices, terms.pairs.len()) > MOST_ROWS {
         return None;
     }
     let unit = model.most_work().0.max(1);
@@ -58,6 +59,16 @@ struct DeviceVariables {
     /// What its whole memory counts in the two windows, and what a unit of time there counts beyond that.
     first: [Variable; 2],
     last: [Variable; 2],
+    /// What its copies to the host and from it count; and besides, in the first window those to the host, in the last those from it.
+    copies: [Variable; 2],
+    copies_within: [Variable; 2],
+}
+
+impl DeviceVariables {
+    /// What a unit of time of the makespan counts.
+    fn of_time(&self) -> Expression {
+        self.work + self.memory + self.copies[0] + self.copies[1]
+    }
 }
 
 /// Variables of a stage.
@@ -90,6 +101,8 @@ impl<'a> Program<'a> {
             memory,
             first: [one(), one()],
             last: [one(), one()],
+            copies: [one(), one()],
+            copies_within: [one(), one()],
         };
         // Memory without a limit has no weight.
         let memories: Vec<Variable> = terms
@@ -132,13 +145,18 @@ impl<'a> Program<'a> {
     fn objective(&self) -> Expression {
         let mut total = Expression::from(0.0);
         for (of, at) in self.terms.devices.iter().zip(&self.devices) {
-            total += (at.work + at.memory) * self.time(of.outside) + at.work * self.time(of.work);
+            total += at.of_time() * self.time(of.outside) + at.work * self.time(of.work);
+            total += at.copies[0] * self.time(of.around_copies[0]);
+            total += at.copies[1] * self.time(of.around_copies[1]);
             if let Some(capacity) = of.capacity {
                 total += at.memory * (float(of.ramps) / float(capacity.0.into()) / self.unit);
             }
-            for (window, [memory, beyond]) in [(of.first, at.first), (of.last, at.last)] {
+            for (place, (window, [memory, beyond])) in
+                [(of.first, at.first), (of.last, at.last)].into_iter().enumerate()
+            {
                 if window > Ticks::ZERO {
-                    total += (at.work - beyond) * self.time(window) - memory;
+                    let copies = at.copies_within[place] * self.time(of.copies_within[place]);
+                    total += (at.work - beyond) * self.time(window) - memory - copies;
                 }
             }
         }
@@ -153,7 +171,7 @@ impl<'a> Program<'a> {
     fn solved(mut self) -> Option<Weights> {
         let objective = self.objective();
         let mut problem = std::mem::take(&mut self.variables).maximise(objective).using(microlp);
-        let sum: Expression = self.devices.iter().map(|at| at.work + at.memory).sum();
+        let sum: Expression = self.devices.iter().map(DeviceVariables::of_time).sum();
         problem.add_constraint(constraint!(sum == 1.0));
         for (of, at) in self.terms.stages.iter().zip(&self.stages) {
             let device = &self.devices[of.device.index()];
@@ -174,12 +192,16 @@ impl<'a> Program<'a> {
             item(of.weight, of.retained, Expression::from(0.0), device.last);
             let mut choices = Vec::new();
             for (choice, &[first, last]) in of.choices.iter().zip(&at.beyond) {
-                item(of.forward, choice.holds, at.forward + first, device.first);
+                let copies = [0, 1].map(|way| device.copies_within[way] * self.time(choice.copies[way]));
+                let [to_host, from_host] = copies;
+                item(of.forward, choice.holds, at.forward + first + to_host, device.first);
                 item(of.forward + choice.again, of.whole, at.forward + first, device.first);
                 item(backward, of.whole, at.backward + last, device.last);
-                item(choice.again + backward, choice.holds, at.backward + last, device.last);
-                let counts =
-                    device.work * self.time(choice.again) + self.area(of, choice.area, device.memory);
+                item(choice.again + backward, choice.holds, at.backward + last + from_host, device.last);
+                let counts = device.work * self.time(choice.again)
+                    + self.area(of, choice.area, device.memory)
+                    + device.copies[0] * self.time(choice.copies[0])
+                    + device.copies[1] * self.time(choice.copies[1]);
                 choices.push(constraint!(at.least + first + last <= counts));
             }
             for row in rows.into_iter().chain(choices) {
@@ -206,6 +228,10 @@ impl<'a> Program<'a> {
             memory: whole(at.memory, 1.0),
             first: whole(at.first[0], self.unit),
             last: whole(at.last[0], self.unit),
+            to_host: whole(at.copies[0], 1.0),
+            from_host: whole(at.copies[1], 1.0),
+            first_copies: whole(at.copies_within[0], 1.0),
+            last_copies: whole(at.copies_within[1], 1.0),
         });
         let firsts =
             |at: &StageVariables| at.beyond.iter().map(|&[first, _]| whole(first, self.unit)).collect();

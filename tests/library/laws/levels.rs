@@ -14,7 +14,7 @@ use super::optimising;
 use super::random::Choices;
 
 /// One to three levels, some with durations of their own.
-fn levelled(plain: &Model, seed: u64, fused: bool) -> Model {
+pub fn levelled(plain: &Model, seed: u64, fused: bool) -> Model {
     let mut choices = Choices::new(seed);
     let mut small = |below: i64| {
         i64::try_from(choices.below(usize::try_from(below).expect("it is positive"))).expect("a small number")

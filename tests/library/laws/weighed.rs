@@ -6,14 +6,18 @@ use bubbleproof::certificate::{
     BoundReason, DeviceWeights, Objective, Weights, holds, lower_bound, weighed_bound, weighed_terms,
 };
 use bubbleproof::model::{
-    Kind, Memory, Model, Overlap, PairDurations, Pass, Placement, Recompute, RecomputeLevel, Stage, Ticks,
-    Units,
+    Device, Kind, Memory, Model, Offload, Overlap, PairDurations, Pass, Placement, Recompute, RecomputeLevel,
+    Stage, Ticks, Units,
 };
+use bubbleproof::optimize::{Options, optimize};
+use bubbleproof::replay::replay;
+use bubbleproof::schedule::{Offloaded, Schedule};
 use proptest::prelude::*;
 
 use super::bounds::{as_chosen, small, two_ways};
 use super::every_order::optimum_of;
-use super::random::{Choices, with_cheaper_pairs};
+use super::levels::levelled;
+use super::random::{Choices, schedule_of, with_cheaper_pairs};
 
 const OBJECTIVES: [Objective; 2] = [Objective::Makespan, Objective::DeviceSpan];
 
@@ -29,6 +33,10 @@ fn any_weights(model: &Model, objective: Objective, choices: &mut Choices) -> We
         memory: if device.capacity.is_some() { number(20) } else { 0 },
         first: number(200),
         last: number(200),
+        to_host: number(20),
+        from_host: number(20),
+        first_copies: number(20),
+        last_copies: number(20),
     });
     let devices = devices.collect();
     let backwards = terms.stages.iter().map(|_| number(60)).collect();
@@ -68,6 +76,70 @@ proptest! {
             let any = any.iter().filter_map(|weights| weighed_bound(&model, objective, weights));
             for bound in any.chain(best) {
                 prop_assert!(bound.value <= Ticks(optimum), "{:?}: {:?} but {} is possible", objective, bound, optimum);
+                prop_assert_eq!(holds(&model, objective, &bound), Ok(()));
+            }
+        }
+    }
+}
+
+/// The model with copies that free some of each activation.
+fn copying(plain: &Model, choices: &mut Choices) -> Model {
+    let mut small = |below: usize| i64::try_from(choices.below(below)).expect("small");
+    let moved = plain.memory().activation.iter().map(|whole| Units((whole.0 - small(3)).max(0))).collect();
+    let mut times = || (0..plain.stages()).map(|_| Ticks(small(8))).collect();
+    let offload = Offload { moved, to_host: times(), from_host: times() };
+    plain.with_offload(Some(offload)).expect("copies")
+}
+
+/// The schedule with activations away for some of the time for which they could be.
+fn with_some_offloaded(schedule: Schedule, choices: &mut Choices) -> Schedule {
+    let lists = Device::all(schedule.devices()).map(|device| {
+        let order = schedule.order(device);
+        let mut away = Vec::new();
+        for (at, &pass) in order.iter().enumerate().filter(|(_, pass)| pass.kind == Kind::F) {
+            let later = |of: &dyn Fn(Kind) -> bool| {
+                order[at..].iter().position(|other| of(other.kind) && other.with_kind(Kind::F) == pass)
+            };
+            let backward = at + later(&|kind| kind.yields_input_gradient()).expect("each F has a backward");
+            if later(&|kind| kind == Kind::R).is_none() && backward > at + 1 && !choices.once_in(4) {
+                let freed = at + 1 + choices.below(backward - at - 1);
+                let fetched = freed + 1 + choices.below(backward - freed);
+                away.push(Offloaded { pass, freed, fetched });
+            }
+        }
+        away
+    });
+    let lists = lists.collect();
+    schedule.with_offloads(lists).expect("forwards that come back")
+}
+
+proptest! {
+    #![proptest_config(crate::cases(192))]
+
+    /// With copies to the host, with or without levels and pairs, and with just the memory that some schedule needs.
+    #[test]
+    fn no_schedule_with_copies_is_shorter_than_what_is_weighed(
+        plain in small(), seed: u64, has_levels: bool, percent in prop_oneof![Just(0), Just(50)],
+    ) {
+        let choices = &mut Choices::new(seed);
+        let plain = plain.without_weights().with_uniform_activation_capacity(None).expect("a model");
+        let plain = if has_levels { levelled(&plain, seed, false) } else { plain };
+        let free = copying(&with_cheaper_pairs(&plain, percent), choices);
+        let schedule = with_some_offloaded(schedule_of(&free, seed), choices);
+        let needed = replay(&free, &schedule).peak_memory;
+        let model = free.with_activation_capacity(needed.into_iter().map(Some).collect()).expect("a model");
+        let verdict = replay(&model, &schedule);
+        prop_assert!(verdict.is_valid(), "{:?}", verdict.violations);
+        for objective in OBJECTIVES {
+            let options = Options { objective, effort: 20_000, exact_effort: 0, ..Options::default() };
+            let value = objective.of(&verdict.timing.as_ref().expect("it is valid").metrics);
+            let found = optimize(&model, &options, &mut |_| ()).expect("some schedule fits");
+            let value = value.min(found.value());
+            let best = weighed(&model, objective);
+            let any = (0..8).map(|_| any_weights(&model, objective, choices)).collect::<Vec<_>>();
+            let any = any.iter().filter_map(|weights| weighed_bound(&model, objective, weights));
+            for bound in any.chain(best) {
+                prop_assert!(bound.value <= value, "{:?}: {:?} but {} is possible", objective, bound, value);
                 prop_assert_eq!(holds(&model, objective, &bound), Ok(()));
             }
         }
@@ -122,6 +194,39 @@ fn what_memory_pairs_take_can_be_computed_by_hand() {
     assert_eq!(value(4) / 100, 1129, "{}", value(4));
     // And with room for two, nothing: 35 / 2.
     assert_eq!(value(2) / 100, 1750, "{}", value(2));
+}
+
+/// An activation of 4 units holds 64 units times ticks, 46 if copies of 3 ticks move 3 units, and 25 if R brings those back in a tick. Of
+/// six units, `46 - 21R = 6 (5 + R)`.
+#[test]
+fn what_to_recompute_and_what_to_offload_can_be_computed_by_hand() {
+    let plain = Model::equal_stages(Placement::linear(2).expect("a placement"), 10_000, [2, 2, 1, 4]);
+    let plain = plain.expect("a model");
+    let both = |number| vec![Units(number); 2];
+    let memory = Memory { activation: both(4), retained_for_weight: both(0), ..plain.memory().clone() };
+    let plain = plain
+        .with_plain_memory(memory)
+        .and_then(|model| model.with_uniform_activation_capacity(Some(Units(6))))
+        .expect("a model");
+    let level = RecomputeLevel { checkpoint: both(1), duration: Some(vec![Ticks(1); 2]) };
+    let again = |model: &Model| {
+        let recompute = Recompute { levels: vec![level.clone()], fused: false };
+        model.with_recompute(Some(recompute)).expect("a level")
+    };
+    let copies = |model: &Model| {
+        let times = vec![Ticks(3); 2];
+        let offload = Offload { moved: both(3), to_host: times.clone(), from_host: times };
+        model.with_offload(Some(offload)).expect("copies")
+    };
+    let of = |model: &Model| {
+        let bound = weighed(model, Objective::Makespan).expect("there is a choice");
+        assert_eq!(holds(model, Objective::Makespan, &bound), Ok(()));
+        bound.value.0 / 100
+    };
+    assert_eq!(
+        [again(&plain), copies(&plain), copies(&again(&plain))].map(|model| of(&model)),
+        [575, 766, 559]
+    );
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn span(
         area = area.checked_add(product(paths.model().retained_for_weight(stage), duration))?;
     }
     let area = area.checked_mul(microbatches)?;
-    let around = around(offload, paths, stages);
+    let around = around(paths.model(), offload, stages);
     let is_enough = |span: i64| -> Option<bool> {
         let mut gain = None;
         for engine in [0, 1] {
@@ -112,12 +112,12 @@ impl Held {
 }
 
 /// What is left of a span for copies to the host, and for copies from it, is shorter by this.
-fn around(offload: &Offload, paths: &Paths<'_>, stages: &[Stage]) -> [Ticks; 2] {
+pub(super) fn around(model: &Model, offload: &Offload, stages: &[Stage]) -> [Ticks; 2] {
     let least = |time: &dyn Fn(Stage) -> Ticks| {
         stages.iter().map(|&stage| time(stage)).min().expect("a device holds a stage")
     };
-    let forward = |stage| paths.model().duration(stage, Kind::F);
-    let backward = |stage| paths.model().duration(stage, Kind::I) + paths.model().duration(stage, Kind::W);
+    let forward = |stage| model.duration(stage, Kind::F);
+    let backward = |stage| model.duration(stage, Kind::I) + model.duration(stage, Kind::W);
     [
         least(&forward) + least(&|stage| offload.from_host[stage.index()] + backward(stage)),
         least(&|stage| forward(stage) + offload.to_host[stage.index()]) + least(&backward),
@@ -246,8 +246,7 @@ mod tests {
     #[test]
     fn copies_have_no_time_before_the_first_forward_and_after_the_last_backward_of_a_device() {
         let model = model(None);
-        let paths = Paths::new(&model);
-        let around = |stages: &[Stage]| around(&copies([20, 30], [40, 5]), &paths, stages);
+        let around = |stages: &[Stage]| around(&model, &copies([20, 30], [40, 5]), stages);
         // F, copy, and copy back, I and W.
         assert_eq!(around(&[Stage(0)]), [3 + 40 + 6, 3 + 20 + 6].map(Ticks));
         assert_eq!(around(&[Stage(1)]), [5 + 5 + 13, 5 + 30 + 13].map(Ticks));

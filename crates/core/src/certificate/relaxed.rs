@@ -27,7 +27,7 @@ pub(super) fn relaxed(model: &Model) -> Cow<'_, Model> {
 
 /// The same with its pairs: amounts are those of the model of which each lower bound is one of the model, and passes take as long as
 /// they do there.
-pub(super) fn amounts_below(model: &Model) -> Cow<'_, Model> {
+fn amounts_below(model: &Model) -> Cow<'_, Model> {
     let floor = model.memory_floor();
     if model.offload().is_some() {
         return Cow::Owned(floor.level_floor().offload_floor());

@@ -1,10 +1,11 @@
 //! **Work against memory.** What takes a device less time may hold memory for longer. Passes in pairs take a device less time,
 //! but each of them takes longer, so what its microbatch holds is held for longer, on every device that it has entered and not yet
-//! left. And what is recomputed holds less, but takes time. This bound weighs the one against the other, over all devices together.
+//! left. What is recomputed holds less, but takes time; and what is offloaded holds less, but its copies take time on engines of their
+//! own. This bound weighs the one against the other, over all devices together.
 //!
 //! For a device, let t be the time between its head and its tail, and C its capacity. Of all that its microbatches may do, let the
-//! number of each be what a schedule chooses: pairs of a forward, a backward and a kind; and for each stage what is kept, or
-//! recomputed at a level. Let *work* be what its Fs, Is and Ws take one by one.
+//! number of each be what a schedule chooses: pairs of a forward, a backward and a kind; and for each stage what is kept, recomputed at
+//! a level, or offloaded. Let *work* be what its Fs, Is and Ws take one by one.
 //!
 //! - *Time*: `t >= work - what pairs save + what Rs take + idle`. Before the first backward can reach the device, it runs Fs and Rs
 //!   alone, in no pair, and holds the memory of all of them at its end. After the last forward, it runs Rs and backwards alone, and
@@ -12,13 +13,15 @@
 //! - *Memory*: `C * t >= sum of what is held times how long + ramps`. What a choice keeps is held from the start of F to
 //!   the end of I, so at least for the time of one microbatch alone, and longer by what every pair with one of the Fs and
 //!   Is in between takes longer than that pass; the rest is held from the start of R. Then W holds what it needs. The ramps are
-//!   the memory that must still be empty at the beginning, and is empty again at the end, as in [area](super::area).
+//!   the memory that must still be empty at the beginning, and is empty again at the end, as in [area](super::area). What is offloaded
+//!   is whole while F, both copies and I run; between them a part of it stays.
+//! - *Copies*: `t >= what all copies in one direction take + around`. Around them run an F, an I, a W, and a copy in the other direction.
 //! - *Numbers*: each F, or backward, outside these windows is in one pair at most; those in the windows are in none. For each
 //!   stage and microbatch there is one choice.
 //!
-//! **Theorem.** Multiply the first two by any weights that are not negative, and add up over all devices. For every pair, the weight
+//! **Theorem.** Multiply the first three by any weights that are not negative, and add up over all devices. For every pair, the weight
 //! of what it saves less that of the memory that it takes is no more than the prices of its F and of its backward. For every
-//! choice, the weight of its R and of its memory is no less than what the least choice of the stage counts. So the sum
+//! choice, the weight of its R, its copies and its memory is no less than what the least choice of the stage counts. So the sum
 //! without pairs, with the least choice, less all prices, and with the least that the windows can count, is at most
 //! the makespan times the sum of the weights.
 //!
@@ -31,8 +34,7 @@ use serde::{Deserialize, Serialize};
 use super::pairs::shortened;
 use super::path::Paths;
 use super::reason::{Bound, BoundReason, Objective};
-use super::relaxed::amounts_below;
-use super::{area, least_held, window};
+use super::{area, offload, window};
 use crate::model::{Device, Kind, Microbatch, Model, Stage, Ticks, Units};
 
 /// All that the bound is made of, for whoever looks for weights.
@@ -57,10 +59,16 @@ pub struct DeviceTerms {
     pub first: Ticks,
     /// The time before its tail in which it can run backwards alone. Nothing where the two windows could overlap.
     pub last: Ticks,
+    /// For how long copies to the host can run in the first of these, and copies from it in the last: not while the first F, or the last
+    /// I and its W, run.
+    pub copies_within: [Ticks; 2],
     /// What it has room for, if that is limited.
     pub capacity: Option<Units>,
     /// What of its memory is empty at the beginning and at the end, in units times ticks. Nothing where the two could overlap.
     pub ramps: i128,
+    /// By how much its passes take longer, at the least, than all copies to the host together, and than all copies from it. Nothing
+    /// where nothing is offloaded, or where that could be longer than its passes without any copy.
+    pub around_copies: [Ticks; 2],
 }
 
 /// What a stage contributes.
@@ -82,7 +90,7 @@ pub struct StageTerms {
     pub whole: Units,
     /// The least that W holds of this.
     pub retained: Units,
-    /// To keep everything, and each level of recomputation.
+    /// To keep everything, each level of recomputation, and to offload.
     pub choices: Vec<ChoiceTerms>,
 }
 
@@ -104,6 +112,8 @@ pub struct ChoiceTerms {
     /// What is held times the least time for which it is, up to the end of I, where none of the passes in between is in a
     /// pair, in units times ticks.
     pub area: i128,
+    /// How long the copies to the host and from it take, and nothing where there are none.
+    pub copies: [Ticks; 2],
 }
 
 /// What a pair changes.
@@ -127,7 +137,7 @@ pub struct PairTerms {
 #[must_use]
 pub fn weighed_terms(model: &Model, objective: Objective) -> WeighedTerms {
     let apart = model.with_own_links();
-    let (held, paths) = (amounts_below(&apart), Paths::new(&apart));
+    let (held, paths) = (apart.memory_floor(), Paths::new(&apart));
     let short = shortened(&apart);
     let (directions, has_pairs) = (apart.placement().directions(), apart.has_cheaper_pairs());
     let stages = Stage::all(apart.stages()).map(|stage| {
@@ -160,16 +170,27 @@ pub fn weighed_terms(model: &Model, objective: Objective) -> WeighedTerms {
         // No schedule is shorter than the shortened work, so the windows cannot overlap if that is longer than both.
         let is_apart = least + head + device_tail >= to_first_input + from_last_forward;
         let window = |length: Ticks| if is_apart { length.max(Ticks::ZERO) } else { Ticks::ZERO };
+        let [first, last] = [to_first_input - head, from_last_forward - device_tail].map(window);
+        let beside = |window: Ticks, kinds: &[Kind]| {
+            let of_stage = |&stage| kinds.iter().map(|&kind| apart.duration(stage, kind)).sum::<Ticks>();
+            (window - of_device.iter().map(of_stage).min().unwrap_or_default()).max(Ticks::ZERO)
+        };
         let capacity = held.activation_capacity(device).filter(|&capacity| capacity > Units::ZERO);
         DeviceTerms {
             outside: head + device_tail,
             work: in_all(&|stage| both(&apart, stage)),
-            first: window(to_first_input - head),
-            last: window(from_last_forward - device_tail),
+            first,
+            last,
+            copies_within: [beside(first, &[Kind::F]), beside(last, &[Kind::I, Kind::W])],
             capacity,
             ramps: capacity.map_or(0, |capacity| {
                 let whole = of_device.iter().map(|stage| stages[stage.index()].whole).max();
                 area::ramps(&apart, device, whole.unwrap_or_default(), capacity, least)
+            }),
+            around_copies: apart.offload().map_or([Ticks::ZERO; 2], |offload| {
+                let around = offload::around(&apart, offload, of_device);
+                // Where nothing is offloaded, the passes take no less than the shortened work.
+                around.map(|around| if around <= least { around } else { Ticks::ZERO })
             }),
         }
     });
@@ -178,8 +199,7 @@ pub fn weighed_terms(model: &Model, objective: Objective) -> WeighedTerms {
     WeighedTerms { devices, stages, pairs }
 }
 
-/// What can be done about a stage; first, what holds the most. Where copies to the host free memory as well, only the least that
-/// stays is counted, which takes no work.
+/// What can be done about a stage; first, to keep everything.
 fn choices(
     model: &Model,
     held: &Model,
@@ -190,22 +210,31 @@ fn choices(
     let duration = |kind| model.duration(stage, kind);
     let area = |units: Units, ticks: Ticks| i128::from(units.0) * i128::from(ticks.0);
     let lifespan = paths.input_head(stage) + duration(Kind::I) - paths.forward_head(stage);
-    if model.offload().is_some() {
-        let holds = least_held(held, stage);
-        return vec![ChoiceTerms { holds, again: Ticks::ZERO, area: area(holds, lifespan) }];
-    }
+    // What comes between F and I may take longer than the way of the microbatch, unless pairs make that longer.
+    let at_least = |in_turn: Ticks| if has_pairs { lifespan } else { lifespan.max(in_turn) };
     let whole = held.activation(stage);
+    let keep = ChoiceTerms {
+        holds: whole,
+        again: Ticks::ZERO,
+        area: area(whole, lifespan),
+        copies: [Ticks::ZERO; 2],
+    };
     let level = |level| {
         let (kept, again) = (model.checkpoint_at(stage, level)?, model.recompute_duration(stage, level));
         let kept = kept.min(whole);
-        // R comes between F and I, which a chain with pairs may leave more room for.
-        let in_turn = duration(Kind::F) + again + duration(Kind::I);
-        let long = if has_pairs { lifespan } else { lifespan.max(in_turn) };
-        let area = area(kept, long) + area(whole - kept, again + duration(Kind::I));
-        Some(ChoiceTerms { holds: kept, again, area })
+        let rest = again + duration(Kind::I);
+        let area = area(kept, at_least(duration(Kind::F) + rest)) + area(whole - kept, rest);
+        Some(ChoiceTerms { holds: kept, again, area, ..keep })
     };
-    let keep = ChoiceTerms { holds: whole, again: Ticks::ZERO, area: area(whole, lifespan) };
-    std::iter::once(keep).chain((0..model.recompute_levels()).filter_map(level)).collect()
+    let offloaded = model.offload().map(|offload| {
+        let copies = [offload.to_host[stage.index()], offload.from_host[stage.index()]];
+        let moved = model.moved(stage).min(whole);
+        let here = duration(Kind::F) + copies[0] + copies[1] + duration(Kind::I);
+        let area = area(whole - moved, at_least(here)) + area(moved, here);
+        ChoiceTerms { holds: whole - moved, area, copies, ..keep }
+    });
+    let levels = (0..model.recompute_levels()).filter_map(level);
+    std::iter::once(keep).chain(levels).chain(offloaded).collect()
 }
 
 /// The pairs of a device that save time.
@@ -260,6 +289,35 @@ pub struct DeviceWeights {
     pub first: i64,
     /// What its whole memory counts after its last forward, in ticks times weights.
     pub last: i64,
+    /// What a tick of its copies to the host counts.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub to_host: i64,
+    /// What a tick of its copies from the host counts.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub from_host: i64,
+    /// What a tick of its copies to the host counts besides, before its first backward.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub first_copies: i64,
+    /// What a tick of its copies from the host counts besides, after its last forward.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub last_copies: i64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_nothing(weight: &i64) -> bool {
+    *weight == 0
+}
+
+impl DeviceWeights {
+    /// What a tick of the makespan counts for this device.
+    fn of_time(&self) -> i128 {
+        [self.work, self.memory, self.to_host, self.from_host].into_iter().map(i128::from).sum()
+    }
+
+    /// What a tick of copies to the host counts, and of copies from it.
+    fn of_copies(&self) -> [i128; 2] {
+        [self.to_host, self.from_host].map(i128::from)
+    }
 }
 
 /// The bound that follows from weights; nothing where there are too few or too many, one is negative, no device has one, one is
@@ -288,7 +346,10 @@ struct Sum<'a> {
 
 impl<'a> Sum<'a> {
     fn new(terms: &'a WeighedTerms, weights: &'a Weights) -> Option<Self> {
-        let of_devices = weights.devices.iter().flat_map(|of| [of.work, of.memory, of.first, of.last]);
+        let of_devices = weights.devices.iter().flat_map(|of| {
+            let of_copies = [of.to_host, of.from_host, of.first_copies, of.last_copies];
+            [of.work, of.memory, of.first, of.last].into_iter().chain(of_copies)
+        });
         let of_stages = weights.backwards.iter().chain(weights.choices.iter().flatten());
         let is_complete = weights.devices.len() == terms.devices.len()
             && weights.backwards.len() == terms.stages.len()
@@ -306,12 +367,16 @@ impl<'a> Sum<'a> {
         for stage in &terms.stages {
             let (device, of) = (&terms.devices[stage.device.index()], &weights.devices[stage.device.index()]);
             let before = stage.before.map_or(0, |before| under_way[before.index()]);
-            needed.push(share(of.memory, stage.retained.0.into(), device.capacity)?);
-            let held = share(of.memory, stage.least_held().0.into(), device.capacity)?;
+            needed.push(share(of.memory, stage.retained.0, device.capacity)?);
+            let held = share(of.memory, stage.least_held().0, device.capacity)?;
             under_way.push(before.checked_add(held)?);
             let counts = stage.choices.iter().map(|choice| {
                 let area = share(of.memory, choice.area, device.capacity)?;
-                times(of.work.into(), choice.again)?.checked_add(area)
+                let work = times(of.work.into(), choice.again)?.checked_add(area)?;
+                of.of_copies()
+                    .into_iter()
+                    .zip(choice.copies)
+                    .try_fold(work, |sum, (weight, copy)| sum.checked_add(times(weight, copy)?))
             });
             let counts = counts.collect::<Option<Vec<i128>>>()?;
             let lowest = counts.iter().copied().min()?;
@@ -328,8 +393,7 @@ impl<'a> Sum<'a> {
     /// The least makespan or device span that the weights prove.
     fn value(&self) -> Option<Ticks> {
         let Self { terms, weights, .. } = self;
-        let both = |of: &DeviceWeights| i128::from(of.work) + i128::from(of.memory);
-        let sum: i128 = weights.devices.iter().map(both).sum();
+        let sum: i128 = weights.devices.iter().map(DeviceWeights::of_time).sum();
         if sum == 0 {
             return None;
         }
@@ -346,11 +410,19 @@ impl<'a> Sum<'a> {
             if device.capacity.is_none() && of.memory > 0 {
                 return None;
             }
-            let device_total = times(both(of), device.outside)?
+            let [to_host, from_host] = of.of_copies();
+            let all = |memory: i64, copies: i64, within| {
+                i128::from(memory).checked_add(times(copies.into(), within)?)
+            };
+            let first = all(of.first, of.first_copies, device.copies_within[0])?;
+            let last = all(of.last, of.last_copies, device.copies_within[1])?;
+            let device_total = times(of.of_time(), device.outside)?
+                .checked_add(times(to_host, device.around_copies[0])?)?
+                .checked_add(times(from_host, device.around_copies[1])?)?
                 .checked_add(times(of.work.into(), device.work)?)?
                 .checked_add(share(of.memory, device.ramps, device.capacity)?)?
-                .checked_add(idle(device.first, of.work, of.first, &self.forward_items(at, &forwards)?)?)?
-                .checked_add(idle(device.last, of.work, of.last, &self.backward_items(at)?)?)?;
+                .checked_add(idle(device.first, of.work, first, &self.forward_items(at, &forwards)?)?)?
+                .checked_add(idle(device.last, of.work, last, &self.backward_items(at)?)?)?;
             total = total.checked_add(device_total)?;
         }
         let value = Integer::div_ceil(&total, &sum).max(0);
@@ -385,7 +457,7 @@ impl<'a> Sum<'a> {
                 let beyond = self.beyond[at][choice];
                 let first = firsts.and_then(|firsts| firsts.get(choice)).map_or(0, |&first| first.into());
                 let first = beyond.min(first);
-                Cost { holds: of.holds, again: of.again, first, last: beyond - first }
+                Cost { holds: of.holds, again: of.again, copies: of.copies, first, last: beyond - first }
             });
             (at, stage, costs.collect())
         })
@@ -393,21 +465,19 @@ impl<'a> Sum<'a> {
 
     /// What a device may do before its first backward.
     fn forward_items(&self, device: usize, prices: &[i128]) -> Option<Vec<Item>> {
-        let (capacity, weight) = (self.terms.devices[device].capacity, self.weights.devices[device].first);
+        let (capacity, of) = (self.terms.devices[device].capacity, &self.weights.devices[device]);
         let mut items = Vec::new();
         for (at, stage, costs) in self.of_device(device) {
             for cost in costs {
-                let mut item = |ticks, units: Units| {
-                    let memory = share(weight, units.0.into(), capacity)?;
-                    items.push(Item {
-                        ticks,
-                        price: prices[at].checked_add(cost.first)?.checked_add(memory)?,
-                    });
+                let price = prices[at].checked_add(cost.first)?;
+                let mut item = |ticks, units: Units, price| {
+                    items.push(Item::new(ticks, price, share(of.first, units.0, capacity)?)?);
                     Some(())
                 };
-                item(stage.forward, cost.holds)?;
-                // What was recomputed is there as a whole.
-                item(stage.forward + cost.again, stage.whole)?;
+                let copy = times(of.first_copies.into(), cost.copies[0])?;
+                item(stage.forward, cost.holds, price.checked_add(copy)?)?;
+                // What was recomputed, or has not been copied yet, is there as a whole.
+                item(stage.forward + cost.again, stage.whole, price)?;
             }
         }
         Some(items)
@@ -415,12 +485,11 @@ impl<'a> Sum<'a> {
 
     /// What a device may do after its last forward.
     fn backward_items(&self, device: usize) -> Option<Vec<Item>> {
-        let (capacity, weight) = (self.terms.devices[device].capacity, self.weights.devices[device].last);
+        let (capacity, of) = (self.terms.devices[device].capacity, &self.weights.devices[device]);
         let mut items = Vec::new();
         for (at, stage, costs) in self.of_device(device) {
-            let mut item = |ticks, units: Units, price: i128| {
-                let memory = share(weight, units.0.into(), capacity)?;
-                items.push(Item { ticks, price: price.checked_add(memory)? });
+            let mut item = |ticks, units: Units, price| {
+                items.push(Item::new(ticks, price, share(of.last, units.0, capacity)?)?);
                 Some(())
             };
             let price = i128::from(self.weights.backwards[at]);
@@ -429,7 +498,8 @@ impl<'a> Sum<'a> {
             let lowest = costs.iter().map(|cost| cost.last).min().unwrap_or(0);
             item(backward, stage.whole, price.checked_add(lowest)?)?;
             for cost in costs {
-                item(cost.again + backward, cost.holds, price.checked_add(cost.last)?)?;
+                let copy = times(of.last_copies.into(), cost.copies[1])?;
+                item(cost.again + backward, cost.holds, price.checked_add(cost.last)?.checked_add(copy)?)?;
             }
             // Its I came before.
             item(stage.weight, stage.retained, 0)?;
@@ -442,6 +512,7 @@ impl<'a> Sum<'a> {
 struct Cost {
     holds: Units,
     again: Ticks,
+    copies: [Ticks; 2],
     first: i128,
     last: i128,
 }
@@ -451,21 +522,27 @@ fn times(weight: i128, ticks: Ticks) -> Option<i128> {
 }
 
 /// The part of a weight of a whole capacity that belongs to some amount of it, rounded down. Without a limit it is nothing.
-fn share(weight: i64, amount: i128, capacity: Option<Units>) -> Option<i128> {
+fn share(weight: i64, amount: impl Into<i128>, capacity: Option<Units>) -> Option<i128> {
     let Some(capacity) = capacity else { return Some(0) };
-    Some(Integer::div_floor(&i128::from(weight).checked_mul(amount)?, &i128::from(capacity.0)))
+    Some(Integer::div_floor(&i128::from(weight).checked_mul(amount.into())?, &i128::from(capacity.0)))
 }
 
 /// Something that a device can do in a window.
 struct Item {
     ticks: Ticks,
-    /// What it costs: no pair for it, and the memory that it holds.
+    /// What it costs: no pair for it, its copy, and the memory that it holds.
     price: i128,
 }
 
+impl Item {
+    fn new(ticks: Ticks, price: i128, memory: i128) -> Option<Self> {
+        Some(Self { ticks, price: price.checked_add(memory)? })
+    }
+}
+
 /// The least that idle time in a window counts, together with what is done there: a tick counts `weight`, and the whole
-/// memory of the device `memory`.
-fn idle(window: Ticks, weight: i64, memory: i64, items: &[Item]) -> Option<i128> {
+/// memory of the device and all of its time for copies count `limits`.
+fn idle(window: Ticks, weight: i64, limits: i128, items: &[Item]) -> Option<i128> {
     let weight = i128::from(weight);
     // The most that is gained in the window if its ticks are all filled with what gains most in each.
     let mut most: i128 = 0;
@@ -473,7 +550,7 @@ fn idle(window: Ticks, weight: i64, memory: i64, items: &[Item]) -> Option<i128>
         let gains = times(weight, item.ticks)?.checked_sub(item.price)?;
         most = most.max(Integer::div_ceil(&times(gains, window)?, &i128::from(item.ticks.0)));
     }
-    Some(times(weight, window)?.checked_sub(i128::from(memory))?.checked_sub(most)?.max(0))
+    Some(times(weight, window)?.checked_sub(limits)?.checked_sub(most)?.max(0))
 }
 
 #[cfg(test)]
@@ -532,7 +609,7 @@ mod tests {
         let makespan = verdict.timing.expect("it is valid").metrics.makespan.0;
         assert_eq!(makespan, 48);
         // 40 ticks of work. 16 ticks before the first I have room for five Fs, and 16 after the last F for five backwards.
-        let weights = DeviceWeights { work: 2, memory: 0, first: 20, last: 10 };
+        let weights = DeviceWeights { work: 2, memory: 0, first: 20, last: 10, ..DeviceWeights::default() };
         let of = |first: i64| bound(&model, weights, vec![vec![0, first], vec![0, 0]]);
         assert_eq!(of(4), Some(40 + 6), "what R takes in the first");
         // A tick that is filled by an F and one that is not: 20 + 16 of 32. And 10 + 16 of 32 in the last.
@@ -576,7 +653,12 @@ mod tests {
             let model = model.with_microbatches(microbatches).expect("a model");
             weighed_terms(&model, Objective::Makespan)
         };
-        let choice = |holds, again, area| ChoiceTerms { holds: Units(holds), again: Ticks(again), area };
+        let choice = |holds, again, area| ChoiceTerms {
+            holds: Units(holds),
+            again: Ticks(again),
+            area,
+            copies: [Ticks::ZERO; 2],
+        };
         // F at 0, 8 to 9, I at 9 to 10 and at 16 to 19.
         let first = StageTerms {
             device: Device(0),
@@ -614,9 +696,12 @@ mod tests {
             work: Ticks(60),
             first: Ticks(16),
             last: Ticks(18),
+            // An F takes 2, an I and a W 4.
+            copies_within: [Ticks(14), Ticks(14)],
             capacity: Some(Units(9)),
             // 9 - 4 and 9 - 8 units for as long as an F, an I and a W take.
             ramps: (5 + 1) * 6,
+            around_copies: [Ticks::ZERO; 2],
         };
         // 8 ticks before it, and 7 of the step. The step of the other device ends 16 ticks after its last F.
         let second = DeviceTerms {
@@ -624,15 +709,19 @@ mod tests {
             work: Ticks(20),
             first: Ticks(1),
             last: Ticks(16 - 7),
+            copies_within: [Ticks(0), Ticks(16 - 7 - 1)],
             capacity: None,
             ramps: 0,
+            around_copies: [Ticks::ZERO; 2],
         };
         assert_eq!(found.devices, [first, second]);
         // Five microbatches take 10 ticks on the second device, with 15 before and after them as long as both windows, 9 and 16; on the
         // first, 30 and 5 are less than 16 and 23.
         let (five, four) = (terms(5).devices, terms(4).devices);
-        let without =
-            |of: DeviceTerms, work| DeviceTerms { work: Ticks(work), first: Ticks(0), last: Ticks(0), ..of };
+        let without = |of: DeviceTerms, work| {
+            let none = Ticks(0);
+            DeviceTerms { work: Ticks(work), first: none, last: none, copies_within: [none; 2], ..of }
+        };
         assert_eq!(five, [without(first, 30), DeviceTerms { work: Ticks(10), ..second }]);
         assert_eq!(four[1], without(second, 8));
     }
@@ -685,17 +774,82 @@ mod tests {
         assert_eq!(of(20, 8), Some((90 * 20 + area - 210 + 16 * 20 - 16 * 19 / 2).div_ceil(20 + 8)));
     }
 
-    /// What copies to the host leave on the device counts alone.
+    /// Copies of 3 of 4 units, which take 5 and 6 ticks.
+    fn with_copies(microbatches: u32) -> Model {
+        let [to_host, from_host] = [[5, 1], [6, 1]].map(|ticks| ticks.map(Ticks).to_vec());
+        let offload = Offload { moved: vec![Units(3), Units(0)], to_host, from_host };
+        let model = model([2, 3, 1, 6], [4, 4, 9]).with_microbatches(microbatches).expect("a model");
+        model.with_offload(Some(offload)).expect("copies")
+    }
+
     #[test]
-    fn where_copies_free_memory_there_is_nothing_to_choose() {
-        let plain = model([2, 3, 1, 6], [4, 4, 9]);
-        let moved = vec![Units(3), Units(0)];
-        let copies = || vec![Ticks(1); 2];
-        let offload = Offload { moved, to_host: copies(), from_host: copies() };
-        let model = plain.with_offload(Some(offload)).expect("a model");
-        let stage = &weighed_terms(&model, Objective::Makespan).stages[0];
-        assert_eq!((stage.whole, stage.retained, stage.least_held()), (Units(1), Units(1), Units(1)));
-        assert_eq!(stage.choices, [ChoiceTerms { holds: Units(1), again: Ticks(0), area: 19 }]);
+    fn what_is_offloaded_is_whole_beside_its_copies_alone() {
+        let terms = weighed_terms(&with_copies(10), Objective::Makespan);
+        let stage = &terms.stages[0];
+        assert_eq!((stage.whole, stage.retained, stage.least_held()), (Units(4), Units(4), Units(1)));
+        let choice = |holds, area, copies: [i64; 2]| ChoiceTerms {
+            holds: Units(holds),
+            again: Ticks(0),
+            area,
+            copies: copies.map(Ticks),
+        };
+        // F at 0, I at 16 to 19; a unit is there all the time, and three for 2 + 5 + 6 + 3 ticks.
+        assert_eq!(stage.choices, [choice(4, 4 * 19, [0, 0]), choice(1, 19 + 3 * 16, [5, 6])]);
+        // F before, and a copy back, I and W behind; F and a copy to the host before, and I and W behind.
+        assert_eq!(terms.devices[0].around_copies, [2 + 6 + 4, 2 + 5 + 4].map(Ticks));
+        // Two microbatches without copies take 12 ticks, one takes 6.
+        let around = |microbatches| {
+            weighed_terms(&with_copies(microbatches), Objective::Makespan).devices[0].around_copies
+        };
+        assert_eq!([2, 1].map(around), [[12, 11], [0, 0]].map(|of| of.map(Ticks)));
+    }
+
+    /// With pairs the way of a microbatch is longer, so copies count no more than that.
+    #[test]
+    fn what_stays_is_there_for_as_long_as_copies_take() {
+        let area = |model: &Model| {
+            let slow = vec![Ticks(10), Ticks(1)];
+            let offload = Offload { moved: vec![Units(1); 2], to_host: slow.clone(), from_host: slow };
+            let model = model.with_offload(Some(offload)).expect("copies");
+            weighed_terms(&model, Objective::Makespan).stages[0].choices[1].area
+        };
+        // Three units: 2 + 10 + 10 + 3 ticks are more than 19.
+        assert_eq!(area(&model([2, 3, 4, 6], [3, 2, 8])), 3 * 25);
+        assert_eq!(area(&with_pairs()), 2 * 19 + 25);
+    }
+
+    /// Ten microbatches of 6 ticks hold 4 units for 20 ticks, or 67 units times ticks and 4 while W runs.
+    #[test]
+    fn copies_are_weighed_against_the_memory_that_they_free() {
+        let of = |memory, to_host, from_host| {
+            let weights = DeviceWeights { memory, to_host, from_host, ..DeviceWeights::default() };
+            Some(bound(&with_copies(10), weights, Vec::new())?.unsigned_abs())
+        };
+        // Ramps of 9 units: 5 and 1 for 6 ticks.
+        let (offloaded, kept, ramps): (u64, u64, u64) = (67 + 4, 76 + 4, 36);
+        // A unit of memory for a tick counts 1. Without a price for copies all is offloaded.
+        assert_eq!(of(9, 0, 0), Some((10 * offloaded + ramps).div_ceil(9)));
+        // Copies cost 5, and 12 more beside them; then 6 and 11; then both, which is more than the 9 of what stays.
+        assert_eq!(of(9, 1, 0), Some((10 * (offloaded + 5) + ramps + 12).div_ceil(10)));
+        assert_eq!(of(9, 0, 1), Some((10 * (offloaded + 6) + ramps + 11).div_ceil(10)));
+        assert_eq!(of(9, 1, 1), Some((10 * kept + ramps + 23).div_ceil(11)));
+    }
+
+    /// The first window is 16 ticks long, with room for copies in 14 of them, and the last 18, with room in 14.
+    #[test]
+    fn windows_are_filled_as_far_as_there_is_time_for_copies() {
+        let terms = weighed_terms(&with_copies(10), Objective::Makespan).devices[0];
+        assert_eq!((terms.first, terms.last, terms.copies_within), (Ticks(16), Ticks(18), [Ticks(14); 2]));
+        let of = |weights| bound(&with_copies(10), weights, Vec::new());
+        let (work, all) = (60, DeviceWeights { work: 10, ..DeviceWeights::default() });
+        // With copies for 14 / 5 of the Fs and 9 - 14 / 5 units for Fs that stay, 16 - 2 * (14 / 5 + 31 / 20) ticks are left: 7.3.
+        let first = DeviceWeights { first: 45, ..all };
+        assert_eq!(of(DeviceWeights { first_copies: 3, ..first }), Some(work + 8));
+        assert_eq!(of(first), Some(work), "if all can be copied, nothing is left");
+        // With copies for 14 / 6 of the backwards and 9 - 14 / 6 units for others, 18 - 4 * (14 / 6 + 20 / 12): 2.
+        let last = DeviceWeights { last: 90, ..all };
+        assert_eq!(of(DeviceWeights { last_copies: 5, ..last }), Some(work + 2));
+        assert_eq!(of(last), Some(work));
     }
 
     /// After a forward an R may fill three times as much of the window, for the same room.
@@ -708,7 +862,7 @@ mod tests {
             .expect("a model");
         // The first I comes 16 ticks after the start, and a unit of 5 counts 3. An F and R gain 8 * 4 - 6 - 3 in 8 ticks, an F that keeps
         // its unit 2 * 4 - 3 in 2, one that does not 2 * 4 - 6. So 64 - 46 - 15 are left.
-        let weights = DeviceWeights { work: 4, memory: 0, first: 15, last: 1000 };
+        let weights = DeviceWeights { work: 4, memory: 0, first: 15, last: 1000, ..DeviceWeights::default() };
         assert_eq!(bound(&model, weights, vec![vec![0, 6], vec![0, 0]]), Some(40 + 1));
     }
 
@@ -754,11 +908,15 @@ mod tests {
         };
         assert!(proves(&|_| ()));
         assert!(proves(&|weights| weights.choices.clear()));
-        let changes: [&dyn Fn(&mut Weights); 10] = [
+        let changes: [&dyn Fn(&mut Weights); 14] = [
             &|weights| weights.devices[1].work = -1,
             &|weights| weights.devices[1].memory = -1,
             &|weights| weights.devices[0].first = -1,
             &|weights| weights.devices[0].last = -1,
+            &|weights| weights.devices[1].to_host = -1,
+            &|weights| weights.devices[1].from_host = -1,
+            &|weights| weights.devices[1].first_copies = -1,
+            &|weights| weights.devices[1].last_copies = -1,
             &|weights| weights.backwards[1] = -1,
             &|weights| weights.choices[1][1] = -1,
             &|weights| weights.devices.truncate(1),
