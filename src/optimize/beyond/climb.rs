@@ -1,12 +1,10 @@
 //! The search for better pairs, and for better orders with them.
 
-use std::num::NonZeroUsize;
-
 use super::paired::{Paired, REACH, overlapped};
+use super::wander::{Changing, Wander};
 use crate::certificate::Objective;
 use crate::model::{Model, Ticks};
 use crate::optimize::replayed::{ReplayedSchedule, improved};
-use crate::parallel;
 use crate::stop::Stop;
 
 /// A search that takes what is better.
@@ -96,75 +94,35 @@ impl Climb<'_> {
         }
     }
 
-    /// The best of what is met by a few random changes at a time, of pairs and of orders: walks side by side, all from the best
-    /// so far, as often as the passes that may be replayed allow. Tells of what is shorter. The answer does not depend on the number
-    /// of threads.
+    /// The best of what is met by a few random changes at a time, of pairs and of orders.
     pub(super) fn wandered(
-        &mut self,
+        &self,
         pairs: Paired,
         best: ReplayedSchedule,
-        seed: u64,
-        threads: NonZeroUsize,
+        wander: &Wander<'_>,
         tell: &mut dyn FnMut(Ticks),
     ) -> ReplayedSchedule {
-        let mut random = fastrand::Rng::with_seed(seed);
-        let mut at = (pairs, best);
-        while self.passes_left > 0 && at.1.value > self.bound && !self.stop.is_due() {
-            let tries = self.passes_left.div_ceil(at.0.passes().max(1)).div_ceil(WALKS).min(MOST_TRIES);
-            let seeds: [u64; WALKS] = std::array::from_fn(|_| random.u64(..));
-            let walks = parallel::map(threads, &seeds, |&seed| self.walk(&at, tries, seed));
-            let replayed: usize = walks.iter().map(|walk| walk.replayed).sum();
-            self.passes_left = self.passes_left.saturating_sub(replayed.max(1));
-            let reached = walks.into_iter().filter_map(|walk| walk.reached);
-            if let Some(reached) = reached.min_by_key(|(_, reached)| reached.rank()) {
-                if reached.1.value < at.1.value {
-                    tell(reached.1.value);
-                }
-                at = reached;
-            }
-        }
-        at.1
-    }
-
-    /// Changes pairs at random, each time from the best so far or from what is as good: so often, or until that is shorter.
-    fn walk(&self, from: &(Paired, ReplayedSchedule), tries: usize, seed: u64) -> Walk {
-        let mut random = fastrand::Rng::with_seed(seed);
-        let mut walk = Walk { reached: None, replayed: 0 };
-        let mut rank = from.1.rank();
-        for _ in 0..tries {
-            let mut pairs = walk.reached.as_ref().unwrap_or(from).0.clone();
+        let change = |(pairs, _): &(Paired, ReplayedSchedule), random: &mut fastrand::Rng| {
+            let mut pairs = pairs.clone();
             for _ in 0..random.usize(1..=MOST_CHANGES) {
-                pairs.shake(self.model, &mut random);
+                pairs.shake(self.model, random);
             }
             pairs.engine = improved(&pairs.engine);
-            walk.replayed += pairs.passes();
-            if let Some(replayed) = self.valid(&pairs)
-                && replayed.rank() <= rank
-            {
-                rank = replayed.rank();
-                walk.reached = Some((pairs, replayed));
-            }
-            if rank.0 < from.1.value || self.stop.is_due() {
-                break;
-            }
-        }
-        walk
+            self.valid(&pairs).map(|replayed| (pairs, replayed))
+        };
+        wander.from((pairs, best), self.passes_left, change, tell).1
     }
 }
 
-/// Where random changes have led.
-struct Walk {
-    /// Something as good or better; nothing if none of the changes was.
-    reached: Option<(Paired, ReplayedSchedule)>,
-    /// How many passes were replayed.
-    replayed: usize,
+impl Changing for (Paired, ReplayedSchedule) {
+    fn found(&self) -> &ReplayedSchedule {
+        &self.1
+    }
+
+    fn passes(&self) -> usize {
+        self.0.passes()
+    }
 }
-
-/// How many walks begin at once.
-const WALKS: usize = 4;
-
-/// How many changes one of them tries at most.
-const MOST_TRIES: usize = 32;
 
 /// Of schedules with more passes than this, fewer choices of pairs are looked at.
 const MANY: usize = 200_000;

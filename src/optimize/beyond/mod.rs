@@ -30,6 +30,7 @@ mod paired;
 mod rounds;
 mod sources;
 mod two_way;
+mod wander;
 
 use std::time::Duration;
 
@@ -55,6 +56,7 @@ use offload::Offloads;
 use paired::{Paired, not_overlapped};
 use sources::{Source, at_better_levels, bare, found_apart, named, solutions_of, with_longer_messages};
 pub(super) use two_way::{check_two_ways, optimize_two_ways};
+use wander::Wander;
 
 /// [`optimize`] for a model that says more than passes and latencies.
 pub(super) fn optimize_beyond_passes(
@@ -371,13 +373,7 @@ impl<'a> Search<'a> {
     }
 
     fn offloads(&self, passes_left: usize, stop: &Stop) -> Offloads<'a> {
-        Offloads {
-            model: self.model,
-            objective: self.options.objective,
-            bound: self.bound.value,
-            passes_left,
-            stop: stop.clone(),
-        }
+        Offloads { model: self.model, objective: self.options.objective, passes_left, stop: stop.clone() }
     }
 
     /// Offloads activations of all that was found until it fits.
@@ -480,12 +476,13 @@ impl<'a> Search<'a> {
         stop: &Stop,
         tell: &mut dyn FnMut(Ticks),
     ) -> ReplayedSchedule {
-        let (model, seed) = (self.model, self.options.seed);
+        let (model, options) = (self.model, self.options);
+        let wander = Wander { seed: options.seed, threads: options.threads, bound: self.bound.value, stop };
         if best.schedule.offload_count() > 0 {
-            return self.offloads(passes_left, stop).wandered(best, seed, tell);
+            return self.offloads(passes_left, stop).wandered(best, &wander, tell);
         }
         let pairs = pairs.unwrap_or_else(|| Paired::of(model, &best.schedule, not_overlapped(&best.engine)));
-        self.climb(passes_left, stop).wandered(pairs, best, seed, self.options.threads, tell)
+        self.climb(passes_left, stop).wandered(pairs, best, &wander, tell)
     }
 
     /// Goes on with the search for passes alone where time ended it, unless the choice of pairs, copies and levels has made
@@ -548,7 +545,7 @@ impl<'a> Search<'a> {
         if starts.len() > 1 {
             let short = |start| {
                 let stop = options.stop.within(options.stop.remaining() / 4);
-                (self.wandered(start, self.passes() / 16, &stop, &mut tell), None)
+                (self.wandered(start, self.passes() / 8, &stop, &mut tell), None)
             };
             starts = starts.into_iter().map(short).collect();
         }

@@ -8,11 +8,13 @@
 
 mod steps;
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::iter;
 
 use super::memory::fused;
 use super::sources::named;
+use super::wander::{Changing, Wander};
 use crate::certificate::Objective;
 use crate::model::{Device, Kind, Model, Pass, Ticks, Units};
 use crate::optimize::replayed::ReplayedSchedule;
@@ -38,14 +40,11 @@ pub(super) fn roomier(
     if model.memory().capacity.iter().all(Option::is_none) {
         return Ok(Vec::new());
     }
-    let mut found = Vec::new();
-    if !model.has_plain_memory() {
-        // The shortest without a limit may leave more waiting for its W than a named one, which is no longer offloaded: those that
-        // idle least first.
-        let unlimited = plain.with_uniform_activation_capacity(None).expect("without a limit, none is wrong");
-        found = named(&unlimited, &options.stop.within(options.stop.remaining() / 8));
-        found.reverse();
-    }
+    // The shortest without a limit may leave more waiting for its W than a named one, which is no longer offloaded: those that
+    // idle least first.
+    let unlimited = plain.with_uniform_activation_capacity(None).expect("without a limit, none is wrong");
+    let mut found = named(&unlimited, &options.stop.within(options.stop.remaining() / 8));
+    found.reverse();
     for quarters in [5, 6, 8, 12, 16, 0] {
         if options.stop.is_due() {
             break;
@@ -67,17 +66,21 @@ pub(super) fn roomier(
     Ok(found)
 }
 
-const RULES: [Rule; 3] = [Rule { reserve: 0 }, Rule { reserve: 1 }, Rule { reserve: 2 }];
+const RULES: [Rule; 5] = [
+    Rule { reserve: 0, may_delay: false },
+    Rule { reserve: 1, may_delay: false },
+    Rule { reserve: 2, may_delay: false },
+    Rule { reserve: 1, may_delay: true },
+    Rule { reserve: 2, may_delay: true },
+];
 
-/// How often the choice is made anew, at the times that the last one gave.
+/// How often choices are made by each rule: again at the times that the last ones gave.
 const ROUNDS: usize = 3;
 
 /// A search for what to offload.
 pub(super) struct Offloads<'a> {
     pub(super) model: &'a Model,
     pub(super) objective: Objective,
-    /// What needs no improvement.
-    pub(super) bound: Ticks,
     /// How many passes may still be replayed.
     pub(super) passes_left: usize,
     pub(super) stop: Stop,
@@ -90,6 +93,11 @@ impl Offloads<'_> {
 
     fn replayed(&mut self, schedule: Schedule, engine: &str) -> Option<ReplayedSchedule> {
         self.passes_left = self.passes_left.saturating_sub(schedule.len());
+        self.valid(schedule, engine)
+    }
+
+    /// The schedule replayed; nothing if it is not valid.
+    fn valid(&self, schedule: Schedule, engine: &str) -> Option<ReplayedSchedule> {
         let engine = match schedule.offload_count() {
             0 => engine.to_owned(),
             _ => format!("{}, offloaded", engine.strip_suffix(", offloaded").unwrap_or(engine)),
@@ -161,63 +169,52 @@ impl Offloads<'_> {
 
     fn fitted_in_order(&mut self, schedule: &Schedule, engine: &str) -> Option<ReplayedSchedule> {
         let mut best: Option<ReplayedSchedule> = None;
+        let mut tried: Vec<Schedule> = Vec::new();
+        let first = self.steps(schedule)?;
         for rule in RULES {
-            let mut times = schedule.clone();
+            let mut steps = Cow::Borrowed(&first);
             for _ in 0..ROUNDS {
                 if self.is_over() {
                     return best;
                 }
                 self.passes_left = self.passes_left.saturating_sub(schedule.len());
-                let steps = self.steps(&times)?;
-                let lists = Device::all(schedule.devices()).zip(&steps).map(|(device, steps)| {
+                let lists = Device::all(schedule.devices()).zip(steps.iter()).map(|(device, steps)| {
                     let Some(capacity) = self.model.capacity(device) else { return Some(Vec::new()) };
                     steps.chosen(capacity.0, rule, &self.stop).map(|gone| steps.listed(&gone))
                 });
                 let Some(lists) = lists.collect::<Option<Vec<_>>>() else { break };
                 let chosen = schedule.clone().with_offloads(lists).expect("forwards, each once");
-                let is_same = chosen == times;
+                if tried.contains(&chosen) {
+                    break;
+                }
                 let found = self.replayed(chosen.clone(), engine);
                 let is_better =
                     |found: &ReplayedSchedule| best.as_ref().is_none_or(|best| found.rank() < best.rank());
                 if found.as_ref().is_some_and(is_better) {
                     best = found;
                 }
-                if is_same {
-                    break;
-                }
-                times = chosen;
+                steps = Cow::Owned(self.steps(&chosen)?);
+                tried.push(chosen);
             }
         }
         best
     }
 
-    /// The schedule with other choices, made at random, from the best so far or from what is as good. Tells of what is shorter.
+    /// The best of what is met by a few random changes at a time, of what goes and of orders.
     pub(super) fn wandered(
-        &mut self,
-        mut best: ReplayedSchedule,
-        seed: u64,
+        &self,
+        best: ReplayedSchedule,
+        wander: &Wander<'_>,
         tell: &mut dyn FnMut(Ticks),
     ) -> ReplayedSchedule {
-        let mut random = fastrand::Rng::with_seed(seed);
-        while !self.is_over() && best.value > self.bound {
-            let mut changed = best.schedule.clone();
+        let change = |found: &ReplayedSchedule, random: &mut fastrand::Rng| {
+            let mut changed = found.schedule.clone();
             for _ in 0..random.usize(1..=MOST_CHANGES) {
-                changed = self.changed(changed, &mut random);
+                changed = self.changed(changed, random);
             }
-            let is_other = changed != best.schedule;
-            self.passes_left = self.passes_left.saturating_sub(changed.len());
-            let engine = best.engine.clone();
-            if is_other
-                && let Some(found) = self.replayed(changed, &engine)
-                && found.rank() <= best.rank()
-            {
-                if found.value < best.value {
-                    tell(found.value);
-                }
-                best = found;
-            }
-        }
-        best
+            if changed == found.schedule { None } else { self.valid(changed, &found.engine) }
+        };
+        wander.from(best, self.passes_left, change, tell)
     }
 
     /// The schedule with one random change of what is offloaded.
@@ -231,10 +228,10 @@ impl Offloads<'_> {
         if random.bool() {
             return moved(schedule, device, random);
         }
-        if self.model.recompute_levels() > 0 && random.u8(..6) == 0 {
+        let order = schedule.order(device);
+        if order.iter().any(|pass| pass.kind == Kind::R) && random.u8(..6) == 0 {
             return offloaded_instead(&schedule, device, random).unwrap_or(schedule);
         }
-        let order = schedule.order(device);
         let mut lists: Vec<Vec<Offloaded>> =
             Device::all(schedule.devices()).map(|device| schedule.offloads(device).to_vec()).collect();
         let list = &mut lists[device.index()];
@@ -351,6 +348,16 @@ fn with_weights_earlier(model: &Model, schedule: &Schedule, share: i64) -> Sched
     Schedule::of_steps(schedule.placement().clone(), schedule.microbatches(), devices.collect::<Vec<_>>())
         .expect("the same passes, and pairs have no Ws")
         .with_levels_of(schedule)
+}
+
+impl Changing for ReplayedSchedule {
+    fn found(&self) -> &ReplayedSchedule {
+        self
+    }
+
+    fn passes(&self) -> usize {
+        self.schedule.len()
+    }
 }
 
 /// How many random changes are made at once at most.

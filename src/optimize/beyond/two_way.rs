@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::climb::Climb;
 use super::paired::Paired;
 use super::sources::bare;
+use super::wander::Wander;
 use super::{EFFORT_PER_REPLAYED_PASS, list, random_changes};
 use crate::bounds::lower_bound_until;
 use crate::catalog::{self, Entry};
@@ -71,7 +72,9 @@ pub(in crate::optimize) fn optimize_two_ways(
     climb.passes_left = if options.use_all_time { usize::MAX } else { effort / 4 };
     let mut tell = |value| progress(&random_changes(Some(value), bound.value));
     tell(best.value);
-    best = climb.wandered(pairs, best, options.seed, options.threads, &mut tell);
+    let wander =
+        Wander { seed: options.seed, threads: options.threads, bound: climb.bound, stop: &climb.stop };
+    best = climb.wandered(pairs, best, &wander, &mut tell);
     let ReplayedSchedule { schedule, verdict, value, engine } = best;
     not_refuted(value, bound.value, None)?;
     let schedule = of_optimize(schedule, model, &engine);

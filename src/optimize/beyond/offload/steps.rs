@@ -12,6 +12,8 @@ use crate::stop::Stop;
 pub(super) struct Rule {
     /// How many activations of room are kept for copies back.
     pub(super) reserve: i64,
+    /// Whether that room may delay steps.
+    pub(super) may_delay: bool,
 }
 
 /// An activation that could be offloaded.
@@ -36,6 +38,7 @@ pub(super) struct Gone {
 }
 
 /// The steps of a device.
+#[derive(Clone)]
 pub(super) struct Steps {
     /// The position of the first pass of each.
     first: Vec<usize>,
@@ -127,6 +130,7 @@ impl Steps {
                 if stop.is_due() {
                     return None;
                 }
+                let late = self.lateness(&gone, None);
                 let cost = |stay: &Stay| {
                     let one = Gone { stay: *stay, freed: step, fetched: stay.backward };
                     let late = self.lateness(&gone, Some(one));
@@ -134,7 +138,10 @@ impl Steps {
                     let missing = (stay.from_host - (self.start[stay.backward] - before)).max(0);
                     (late.saturating_add(missing), Reverse(stay.backward))
                 };
-                let Some(best) = (0..stays.len()).min_by_key(|&at| cost(&stays[at])) else {
+                let best = (0..stays.len()).map(|at| (cost(&stays[at]), at)).min();
+                let is_worth_it = |&((delay, _), _): &((i64, _), _)| rule.may_delay || delay <= late;
+                let best = best.filter(|best| held[step] > capacity || is_worth_it(best));
+                let Some((_, best)) = best else {
                     if held[step] > capacity {
                         return None;
                     }

@@ -69,7 +69,9 @@ fn what_does_not_fit_without_copies_is_found_with_them() {
 /// Activations of four units, of which R brings back all or half, beside copies; R needs a unit while it runs.
 #[test]
 fn what_is_short_of_memory_recomputes_or_offloads_whichever_is_better() {
-    for (copies, capacity, fused, is_mixed) in [(11, 9, false, true), (40, 11, true, false)] {
+    for (copies, capacity, fused, is_mixed) in
+        [(11, 9, false, false), (14, 9, false, true), (40, 11, true, false)]
+    {
         let placement = Placement::linear(4).expect("a placement");
         let plain = Model::equal_stages(placement, 8, [10, 11, 9, 2]).expect("a model");
         let units = |units| vec![Units(units); 4];
@@ -136,4 +138,37 @@ fn what_is_recomputed_is_offloaded_instead() {
     // Where the R behind it goes, what is fetched before that stays; the other one keeps its level.
     assert!(seen.contains(&(vec![gone("0F0", 1, 2)], schedule.levels().clone())));
     assert!(seen.contains(&(vec![gone("0F1", 2, 5)], BTreeMap::default())));
+}
+
+/// ZB-H2 holds seven activations on the first of four devices, and its devices never idle between their first and last passes. With
+/// room for five of them, two are away at a time, and no pass waits for a copy.
+#[test]
+fn a_schedule_without_bubbles_has_none_with_copies_either() {
+    let model = |room: i64| {
+        let placement = Placement::linear(4).expect("a placement");
+        let plain = Model::equal_stages(placement, 16, [3, 4, 2, 0]).expect("a model");
+        // Half of it is there until W.
+        let memory = Memory { activation: vec![Units(2); 4], ..plain.memory().clone() };
+        let copies = vec![Ticks(4); 4];
+        let offload = Offload { moved: vec![Units(2); 4], to_host: copies.clone(), from_host: copies };
+        plain
+            .with_plain_memory(memory)
+            .and_then(|model| model.with_offload(Some(offload)))
+            .and_then(|model| model.with_uniform_activation_capacity(Some(Units(2 * room))))
+            .expect("a model")
+    };
+    let without_limit = model(7).with_uniform_activation_capacity(None).expect("a model");
+    let schedules = named(&without_limit, &Stop::default());
+    let (zb_h2, engine) = schedules.iter().find(|(_, engine)| engine == "zb-h2").expect("a named schedule");
+    let fitted = |room| {
+        let (model, objective) = (model(room), Objective::Makespan);
+        let mut offloads =
+            Offloads { model: &model, objective, passes_left: 1_000_000, stop: Stop::default() };
+        let found = offloads.fitted(zb_h2, engine).expect("it fits with copies");
+        (found.value.0, found.schedule.offload_count() > 0)
+    };
+    assert_eq!([7, 6, 5].map(fitted), [(153, false), (153, true), (153, true)]);
+    // Room for copies back is no reason to wait for copies to the host: 161 where it is.
+    assert_eq!(fitted(4), (157, true));
+    assert_eq!(solved(&model(5)).value(), Ticks(153));
 }

@@ -1,0 +1,95 @@
+//! Random changes, of which those are kept that make a schedule no longer.
+
+use std::num::NonZeroUsize;
+
+use crate::model::Ticks;
+use crate::optimize::replayed::ReplayedSchedule;
+use crate::parallel;
+use crate::stop::Stop;
+
+/// What random changes are made of.
+pub(super) trait Changing: Send + Sync {
+    /// The schedule that it is.
+    fn found(&self) -> &ReplayedSchedule;
+
+    /// How many passes are replayed to measure another one like it.
+    fn passes(&self) -> usize;
+}
+
+/// A search by random changes.
+pub(super) struct Wander<'a> {
+    pub(super) seed: u64,
+    pub(super) threads: NonZeroUsize,
+    /// What needs no improvement.
+    pub(super) bound: Ticks,
+    pub(super) stop: &'a Stop,
+}
+
+impl Wander<'_> {
+    /// The best of what is met by random changes: walks side by side, all from the best so far, as often as the passes that may be
+    /// replayed allow. A change is valid, or nothing. Tells of what is shorter. The answer does not depend on the number of threads.
+    pub(super) fn from<C: Changing>(
+        &self,
+        mut at: C,
+        mut passes_left: usize,
+        change: impl Fn(&C, &mut fastrand::Rng) -> Option<C> + Sync,
+        tell: &mut dyn FnMut(Ticks),
+    ) -> C {
+        let mut random = fastrand::Rng::with_seed(self.seed);
+        while passes_left > 0 && at.found().value > self.bound && !self.stop.is_due() {
+            let tries = passes_left.div_ceil(at.passes().max(1)).div_ceil(WALKS).min(MOST_TRIES);
+            let seeds: [u64; WALKS] = std::array::from_fn(|_| random.u64(..));
+            let walks = parallel::map(self.threads, &seeds, |&seed| self.walk(&at, tries, seed, &change));
+            let replayed: usize = walks.iter().map(|walk| walk.replayed).sum();
+            passes_left = passes_left.saturating_sub(replayed.max(1));
+            let reached = walks.into_iter().filter_map(|walk| walk.reached);
+            if let Some(reached) = reached.min_by_key(|reached| reached.found().rank()) {
+                let value = reached.found().value;
+                if value < at.found().value {
+                    tell(value);
+                }
+                at = reached;
+            }
+        }
+        at
+    }
+
+    /// Changes something at random so often, each time the best so far or what is as good.
+    fn walk<C: Changing>(
+        &self,
+        from: &C,
+        tries: usize,
+        seed: u64,
+        change: &impl Fn(&C, &mut fastrand::Rng) -> Option<C>,
+    ) -> Walk<C> {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut walk = Walk { reached: None, replayed: 0 };
+        let mut rank = from.found().rank();
+        for _ in 0..tries {
+            walk.replayed += from.passes();
+            let changed = change(walk.reached.as_ref().unwrap_or(from), &mut random);
+            if let Some(changed) = changed.filter(|changed| changed.found().rank() <= rank) {
+                rank = changed.found().rank();
+                walk.reached = Some(changed);
+            }
+            if rank.0 == self.bound || self.stop.is_due() {
+                break;
+            }
+        }
+        walk
+    }
+}
+
+/// Where random changes have led.
+struct Walk<C> {
+    /// Something as good or better; nothing if none of the changes was.
+    reached: Option<C>,
+    /// How many passes were replayed.
+    replayed: usize,
+}
+
+/// How many walks begin at once.
+const WALKS: usize = 2;
+
+/// How many changes one of them tries at most: as many as it may take to leave what is as good behind.
+const MOST_TRIES: usize = 128;
