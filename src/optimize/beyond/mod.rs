@@ -10,7 +10,7 @@
 //! list scheduling in pairs ([`list`]). What is over a capacity by a little is made to [fit]. In each schedule forwards and
 //! backwards that follow each other become pairs wherever replay says that this helps. Where pairs and copies are of little
 //! use, and time ended the search for passes alone, it goes on with the time that is left. Where there are few passes,
-//! corridors [around] the best one lead to better ones. In the end the best one is changed at random: its pairs and its orders,
+//! corridors [around] the best one lead to better ones. In the end the best one is [changed at random](wander): its pairs and its orders,
 //! which also decide when the gradients of a stage can be reduced.
 //! Where memory is more than what F keeps, list scheduling [along] the forwards of all this keeps to what each pass needs.
 //! What else to do about memory, [`memory`] says, about recomputation, [`levels`], and what to offload, [`offload`]. Two directions,

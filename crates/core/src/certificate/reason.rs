@@ -318,7 +318,7 @@ impl BoundReason {
             }
             Self::Weighed(_) => {
                 "the work of all devices and the memory that microbatches hold there need this long together: what is in pairs, or is \
-                 not recomputed, takes less time, but holds memory for longer"
+                 neither recomputed nor copied to the host, takes less time, but holds memory for longer"
                     .to_owned()
             }
             Self::Link { link, work, head, tail } => format!(
