@@ -1,7 +1,7 @@
 //! The search for better pairs, and for better orders with them.
 
 use super::paired::{Paired, REACH, overlapped};
-use super::wander::{Changing, Wander};
+use super::wander::{Changing, Walks, Wander};
 use crate::certificate::Objective;
 use crate::model::{Model, Ticks};
 use crate::optimize::replayed::{ReplayedSchedule, improved};
@@ -110,7 +110,7 @@ impl Climb<'_> {
             pairs.engine = improved(&pairs.engine);
             self.valid(&pairs).map(|replayed| (pairs, replayed))
         };
-        wander.from((pairs, best), self.passes_left, change, tell).1
+        wander.from(WALKS, (pairs, best), self.passes_left, change, tell).1
     }
 }
 
@@ -123,6 +123,9 @@ impl Changing for (Paired, ReplayedSchedule) {
         self.0.passes()
     }
 }
+
+/// Where many single changes are better, as those of pairs are, a few walks soon tell which is the best of them.
+const WALKS: Walks = Walks { at_once: 4, tries: 32 };
 
 /// Of schedules with more passes than this, fewer choices of pairs are looked at.
 const MANY: usize = 200_000;

@@ -14,7 +14,7 @@ use std::iter;
 
 use super::memory::fused;
 use super::sources::named;
-use super::wander::{Changing, Wander};
+use super::wander::{Changing, Walks, Wander};
 use crate::certificate::Objective;
 use crate::model::{Device, Kind, Model, Pass, Ticks, Units};
 use crate::optimize::replayed::ReplayedSchedule;
@@ -214,7 +214,7 @@ impl Offloads<'_> {
             }
             if changed == found.schedule { None } else { self.valid(changed, &found.engine) }
         };
-        wander.from(best, self.passes_left, change, tell)
+        wander.from(WALKS, best, self.passes_left, change, tell)
     }
 
     /// The schedule with one random change of what is offloaded.
@@ -359,6 +359,9 @@ impl Changing for ReplayedSchedule {
         self.schedule.len()
     }
 }
+
+/// Most changes make a schedule neither better nor worse: one that is better may be many changes away.
+const WALKS: Walks = Walks { at_once: 2, tries: 128 };
 
 /// How many random changes are made at once at most.
 const MOST_CHANGES: usize = 3;

@@ -25,11 +25,21 @@ pub(super) struct Wander<'a> {
     pub(super) stop: &'a Stop,
 }
 
+/// How walks take turns.
+#[derive(Clone, Copy)]
+pub(super) struct Walks {
+    /// How many begin at once.
+    pub(super) at_once: u8,
+    /// How many changes one of them tries, at most, before all go on from where the best one is.
+    pub(super) tries: usize,
+}
+
 impl Wander<'_> {
     /// The best of what is met by random changes: walks side by side, all from the best so far, as often as the passes that may be
     /// replayed allow. A change is valid, or nothing. Tells of what is shorter. The answer does not depend on the number of threads.
     pub(super) fn from<C: Changing>(
         &self,
+        walks: Walks,
         mut at: C,
         mut passes_left: usize,
         change: impl Fn(&C, &mut fastrand::Rng) -> Option<C> + Sync,
@@ -37,12 +47,13 @@ impl Wander<'_> {
     ) -> C {
         let mut random = fastrand::Rng::with_seed(self.seed);
         while passes_left > 0 && at.found().value > self.bound && !self.stop.is_due() {
-            let tries = passes_left.div_ceil(at.passes().max(1)).div_ceil(WALKS).min(MOST_TRIES);
-            let seeds: [u64; WALKS] = std::array::from_fn(|_| random.u64(..));
-            let walks = parallel::map(self.threads, &seeds, |&seed| self.walk(&at, tries, seed, &change));
-            let replayed: usize = walks.iter().map(|walk| walk.replayed).sum();
+            let tries = passes_left.div_ceil(at.passes().max(1)).div_ceil(walks.at_once.into());
+            let tries = tries.min(walks.tries);
+            let seeds: Vec<u64> = (0..walks.at_once).map(|_| random.u64(..)).collect();
+            let walked = parallel::map(self.threads, &seeds, |&seed| self.walk(&at, tries, seed, &change));
+            let replayed: usize = walked.iter().map(|walk| walk.replayed).sum();
             passes_left = passes_left.saturating_sub(replayed.max(1));
-            let reached = walks.into_iter().filter_map(|walk| walk.reached);
+            let reached = walked.into_iter().filter_map(|walk| walk.reached);
             if let Some(reached) = reached.min_by_key(|reached| reached.found().rank()) {
                 let value = reached.found().value;
                 if value < at.found().value {
@@ -87,9 +98,3 @@ struct Walk<C> {
     /// How many passes were replayed.
     replayed: usize,
 }
-
-/// How many walks begin at once.
-const WALKS: usize = 2;
-
-/// How many changes one of them tries at most: as many as it may take to leave what is as good behind.
-const MOST_TRIES: usize = 128;
