@@ -1,8 +1,8 @@
 //! The linear program for the weights, solved by microlp: it is in every build that has a solver, so all builds
 //! find the same bound.
 //!
-//! It is the dual of the one that chooses pairs, what to recompute and what to offload. A time is a multiple of the most work of a device for a
-//! microbatch, so that no coefficient is far from one.
+//! It is the dual of the one that chooses pairs, what to recompute and what to offload. A time is a multiple of the most work of a
+//! device for a microbatch, so that no coefficient is far from one.
 
 use good_lp::solvers::microlp::microlp;
 use good_lp::{Expression, ProblemVariables, Solution as _, SolverModel, Variable, constraint, variable};
@@ -46,8 +46,8 @@ const fn float(number: i128) -> f64 {
     number as f64
 }
 
-/// The next whole number; nothing for what is too large, or so small that it may be an error of the solver.
-#[expect(clippy::cast_possible_truncation, reason = "it is far below the limits of 64 bits")]
+/// The nearest whole number; nothing for what is too large, or so small that it may be an error of the solver.
+#[expect(clippy::cast_possible_truncation, reason = "it is within the limits of 64 bits")]
 fn rounded(value: f64) -> i64 {
     if value > 1.0 && value < 9e18 { value.round() as i64 } else { 0 }
 }
@@ -59,8 +59,9 @@ struct DeviceVariables {
     /// What its whole memory counts in the two windows, and what a unit of time there counts beyond that.
     first: [Variable; 2],
     last: [Variable; 2],
-    /// What its copies to the host and from it count; and besides, in the first window those to the host, in the last those from it.
+    /// What its copies to the host and from it count.
     copies: [Variable; 2],
+    /// What they count in addition: those to the host in the first window, and those from it in the last.
     copies_within: [Variable; 2],
 }
 

@@ -110,7 +110,7 @@ impl Climb<'_> {
             pairs.engine = improved(&pairs.engine);
             self.valid(&pairs).map(|replayed| (pairs, replayed))
         };
-        wander.from(WALKS, (pairs, best), self.passes_left, change, tell).1
+        wander.best_from(WALKS, (pairs, best), self.passes_left, change, tell).1
     }
 }
 

@@ -4,11 +4,11 @@
 //! along its order: where it would be over its capacity, an activation goes whose copy delays least, and of those the one
 //! that is needed last. Each is freed as late as that, and fetched as early as the copy back has to start, where memory allows. Some
 //! room may be kept for copies back, so that they can start early. Replay says what that is worth, and at which times to
-//! choose anew. Last, single choices and places of passes are changed at random, and what is recomputed is offloaded. In the end nothing is offloaded that could stay.
+//! choose anew. Last, single choices and places of passes are changed at random, and what is recomputed is offloaded. In the end
+//! nothing is offloaded that could stay.
 
 mod steps;
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::iter;
 
@@ -172,13 +172,15 @@ impl Offloads<'_> {
         let mut tried: Vec<Schedule> = Vec::new();
         let first = self.steps(schedule)?;
         for rule in RULES {
-            let mut steps = Cow::Borrowed(&first);
+            let mut times: Option<Schedule> = None;
             for _ in 0..ROUNDS {
                 if self.is_over() {
                     return best;
                 }
                 self.passes_left = self.passes_left.saturating_sub(schedule.len());
-                let lists = Device::all(schedule.devices()).zip(steps.iter()).map(|(device, steps)| {
+                let later = times.as_ref().map(|times| self.steps(times));
+                let Some(steps) = later.as_ref().map_or(Some(&first), Option::as_ref) else { break };
+                let lists = Device::all(schedule.devices()).zip(steps).map(|(device, steps)| {
                     let Some(capacity) = self.model.capacity(device) else { return Some(Vec::new()) };
                     steps.chosen(capacity.0, rule, &self.stop).map(|gone| steps.listed(&gone))
                 });
@@ -193,8 +195,8 @@ impl Offloads<'_> {
                 if found.as_ref().is_some_and(is_better) {
                     best = found;
                 }
-                steps = Cow::Owned(self.steps(&chosen)?);
-                tried.push(chosen);
+                tried.push(chosen.clone());
+                times = Some(chosen);
             }
         }
         best
@@ -214,10 +216,10 @@ impl Offloads<'_> {
             }
             if changed == found.schedule { None } else { self.valid(changed, &found.engine) }
         };
-        wander.from(WALKS, best, self.passes_left, change, tell)
+        wander.best_from(WALKS, best, self.passes_left, change, tell)
     }
 
-    /// The schedule with one random change of what is offloaded.
+    /// The schedule with one random change: of what is offloaded and when, or of the place of a pass.
     fn changed(&self, schedule: Schedule, random: &mut fastrand::Rng) -> Schedule {
         let devices: Vec<Device> =
             Device::all(schedule.devices()).filter(|&device| self.model.capacity(device).is_some()).collect();

@@ -7,7 +7,7 @@ use crate::optimize::replayed::ReplayedSchedule;
 use crate::parallel;
 use crate::stop::Stop;
 
-/// What random changes are made of.
+/// What random changes are applied to.
 pub(super) trait Changing: Send + Sync {
     /// The schedule that it is.
     fn found(&self) -> &ReplayedSchedule;
@@ -25,7 +25,7 @@ pub(super) struct Wander<'a> {
     pub(super) stop: &'a Stop,
 }
 
-/// How walks take turns.
+/// How many walks run side by side, and how long each of them is.
 #[derive(Clone, Copy)]
 pub(super) struct Walks {
     /// How many begin at once.
@@ -36,8 +36,9 @@ pub(super) struct Walks {
 
 impl Wander<'_> {
     /// The best of what is met by random changes: walks side by side, all from the best so far, as often as the passes that may be
-    /// replayed allow. A change is valid, or nothing. Tells of what is shorter. The answer does not depend on the number of threads.
-    pub(super) fn from<C: Changing>(
+    /// replayed allow. `change` returns nothing where its result is not valid. Tells of what is shorter. Unless time ends it, the
+    /// answer does not depend on the number of threads.
+    pub(super) fn best_from<C: Changing>(
         &self,
         walks: Walks,
         mut at: C,
@@ -51,8 +52,8 @@ impl Wander<'_> {
             let tries = tries.min(walks.tries);
             let seeds: Vec<u64> = (0..walks.at_once).map(|_| random.u64(..)).collect();
             let walked = parallel::map(self.threads, &seeds, |&seed| self.walk(&at, tries, seed, &change));
-            let replayed: usize = walked.iter().map(|walk| walk.replayed).sum();
-            passes_left = passes_left.saturating_sub(replayed.max(1));
+            let spent: usize = walked.iter().map(|walk| walk.spent).sum();
+            passes_left = passes_left.saturating_sub(spent.max(1));
             let reached = walked.into_iter().filter_map(|walk| walk.reached);
             if let Some(reached) = reached.min_by_key(|reached| reached.found().rank()) {
                 let value = reached.found().value;
@@ -65,7 +66,7 @@ impl Wander<'_> {
         at
     }
 
-    /// Changes something at random so often, each time the best so far or what is as good.
+    /// Tries this many random changes, each of the last result that was kept.
     fn walk<C: Changing>(
         &self,
         from: &C,
@@ -74,10 +75,10 @@ impl Wander<'_> {
         change: &impl Fn(&C, &mut fastrand::Rng) -> Option<C>,
     ) -> Walk<C> {
         let mut random = fastrand::Rng::with_seed(seed);
-        let mut walk = Walk { reached: None, replayed: 0 };
+        let mut walk = Walk { reached: None, spent: 0 };
         let mut rank = from.found().rank();
         for _ in 0..tries {
-            walk.replayed += from.passes();
+            walk.spent += from.passes();
             let changed = change(walk.reached.as_ref().unwrap_or(from), &mut random);
             if let Some(changed) = changed.filter(|changed| changed.found().rank() <= rank) {
                 rank = changed.found().rank();
@@ -95,6 +96,6 @@ impl Wander<'_> {
 struct Walk<C> {
     /// Something as good or better; nothing if none of the changes was.
     reached: Option<C>,
-    /// How many passes were replayed.
-    replayed: usize,
+    /// How many passes its changes count as replayed.
+    spent: usize,
 }

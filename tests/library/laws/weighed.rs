@@ -196,8 +196,8 @@ fn what_memory_pairs_take_can_be_computed_by_hand() {
     assert_eq!(value(2) / 100, 1750, "{}", value(2));
 }
 
-/// An activation of 4 units holds 64 units times ticks, 46 if copies of 3 ticks move 3 units, and 25 if R brings those back in a tick. Of
-/// six units, `46 - 21R = 6 (5 + R)`.
+/// An activation of 4 units holds 64 units times ticks, 46 if copies of 3 ticks move 3 units, and 25 if R brings those back in a tick.
+/// There is room for six units. With R alone `64 - 39R = 6 (5 + R)`, with copies alone `46 = 6t`, with both `46 - 21R = 6 (5 + R)`.
 #[test]
 fn what_to_recompute_and_what_to_offload_can_be_computed_by_hand() {
     let plain = Model::equal_stages(Placement::linear(2).expect("a placement"), 10_000, [2, 2, 1, 4]);

@@ -295,10 +295,10 @@ pub struct DeviceWeights {
     /// What a tick of its copies from the host counts.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub from_host: i64,
-    /// What a tick of its copies to the host counts besides, before its first backward.
+    /// What a tick of its copies to the host counts in addition, before its first backward.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub first_copies: i64,
-    /// What a tick of its copies from the host counts besides, after its last forward.
+    /// What a tick of its copies from the host counts in addition, after its last forward.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub last_copies: i64,
 }

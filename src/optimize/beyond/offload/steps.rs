@@ -38,7 +38,6 @@ pub(super) struct Gone {
 }
 
 /// The steps of a device.
-#[derive(Clone)]
 pub(super) struct Steps {
     /// The position of the first pass of each.
     first: Vec<usize>,
@@ -139,6 +138,7 @@ impl Steps {
                     (late.saturating_add(missing), Reverse(stay.backward))
                 };
                 let best = (0..stays.len()).map(|at| (cost(&stays[at]), at)).min();
+                // Room for copies back must not make copies to the host later.
                 let is_worth_it = |&((delay, _), _): &((i64, _), _)| rule.may_delay || delay <= late;
                 let best = best.filter(|best| held[step] > capacity || is_worth_it(best));
                 let Some((_, best)) = best else {
