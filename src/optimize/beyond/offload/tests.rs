@@ -171,4 +171,10 @@ fn a_schedule_without_bubbles_has_none_with_copies_either() {
     // Room for copies back is no reason to wait for copies to the host: 161 where it is.
     assert_eq!(fitted(4), (157, true));
     assert_eq!(solved(&model(5)).value(), Ticks(153));
+    // The random changes that follow walk on both threads, and what is as good depends on which of them are kept.
+    let threads = std::num::NonZeroUsize::new(2).expect("two");
+    let options = Options { effort: 4_000_000, exact_effort: 0, threads, ..Options::default() };
+    let on_two = optimize(&model(3), &options, &mut |_| {}).expect("it is feasible");
+    assert_eq!(on_two.schedule, solved(&model(3)).schedule);
+    assert!(on_two.value() > on_two.lower_bound() && on_two.schedule.offload_count() > 0);
 }
